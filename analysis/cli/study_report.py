@@ -23,6 +23,7 @@ from analysis.report.study_verdict import StudyOutcome
 from analysis.report.table import print_comparison, print_sweep
 from analysis.running.results import StudyResult
 from analysis.study.finished_study import FinishedStudy
+from analysis.study.units import count
 
 MOST_TABLES: Final = 4
 """Points that get a full table each."""
@@ -107,12 +108,14 @@ def last_line(run: FinishedStudy, summary: Mapping[str, Any]) -> str:
     """Returns ``PASSED 300 s simulated in 41 s, 2.1 M events, ...`` and where results lie."""
     cost = summary["cost"]
     total_s = time.perf_counter() - run.begun_s
-    reused = f", {run.reused} units reused" if run.reused else ""
+    reused = f", {count(run.reused, 'unit')} reused" if run.reused else ""
+    invariants = summary["invariants"]
     return (
         f"{summary['verdict']['outcome'].upper()} {cost['simulated_s']:.0f} s simulated in "
-        f"{total_s:.0f} s, {cost['events'] / 1e6:.1f} M events, {cost['transactions']:,} "
-        f"transactions{reused}, {summary['invariants']['checked']} units checked, "
-        f"{len(summary['invariants']['violations'])} violations: {run.folder}"
+        f"{total_s:.0f} s, {cost['events'] / 1e6:.1f} M events, "
+        f"{count(cost['transactions'], 'transaction')}{reused}, "
+        f"{count(invariants['checked'], 'unit')} checked, "
+        f"{count(len(invariants['violations']), 'violation')}: {run.folder}"
     )
 
 

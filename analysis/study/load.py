@@ -29,7 +29,7 @@ from analysis.study.questions import (
 )
 from analysis.study.run import precision_of
 from analysis.study.sections import Sensitivity
-from analysis.study.shipped import located
+from analysis.study.shipped import located, refuse_ours_without_prefix
 from analysis.study.study import CaseResolver, Study, point_key
 from analysis.study.sweep import sweep_of
 from sim.scenario.problems import Mark, Problem, ScenarioError
@@ -63,6 +63,7 @@ def load_study(
         path, own = Path(NAMELESS), tree_of(source)
     else:
         path = located(source)
+        refuse_ours_without_prefix(path)
         own = read_file(path)
     if isinstance(overrides, Mapping):
         given = overrides_of(overrides)

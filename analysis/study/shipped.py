@@ -31,7 +31,7 @@ def located(name: Path | str) -> Path:
     text = str(name)
     if not text.startswith(PREFIX):
         return Path(name)
-    known = {shipped_name(file): file for file in shipped_files(*_FOLDERS)}
+    known = _known()
     found = known.get(text.removesuffix(".yaml"))
     if found is None:
         names = [each.removeprefix(PREFIX) for each in known]
@@ -39,3 +39,19 @@ def located(name: Path | str) -> Path:
         close = suggestion(text.removeprefix(PREFIX), names, f"`{command('scenarios')}`")
         raise ScenarioError([Problem(Mark(text), "", message + close)])
     return found
+
+
+def refuse_ours_without_prefix(file: Path) -> None:
+    """Refuses a file that is not there if one of ours is called so.
+
+    Raises:
+        ScenarioError: with the name that it has.
+    """
+    ours = f"{PREFIX}{file.stem}"
+    if ours in _known() and not file.exists():
+        message = f"no such file; did you mean {ours}, which comes with the program?"
+        raise ScenarioError([Problem(Mark(str(file)), "", message)])
+
+
+def _known() -> dict[str, Path]:
+    return {shipped_name(file): file for file in shipped_files(*_FOLDERS)}

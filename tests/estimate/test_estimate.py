@@ -167,6 +167,13 @@ def test_a_hot_row_is_the_limit_whatever_the_clients() -> None:
     assert "one row is locked" in warnings_of(few)["workload"]
 
 
+def test_nobody_is_told_to_add_load_to_a_row_that_is_full() -> None:
+    slow = "workload.transactions.move.statements=[{lock: acct, rows: 1, hot: {rows: 1}}, "
+    crash = ("operations=[]", f"{slow}{{update: acct, pause: 100ms}}]", "workload.rate=null")
+    found = estimates_of("crash", *crash, "workload.threads=16")["in_memory"]
+    assert list(warnings_of(found)) == ["workload"]
+
+
 def test_a_full_lock_table_refuses_and_the_rest_is_proposed() -> None:
     found = estimates_of("hot_region_full")
     assert found["in_memory"].lock_refused < 0.001

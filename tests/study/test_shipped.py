@@ -8,6 +8,7 @@ import pytest
 
 from analysis.study.load import load_study
 from analysis.study.study import Study
+from sim.scenario import ScenarioError
 
 FOLDER = Path(__file__).resolve().parents[2] / "scenarios"
 FILES = sorted(FOLDER.glob("*.yaml"))
@@ -97,3 +98,17 @@ def test_defaults_follow_the_version() -> None:
     assert (old.store_io_pool_size, old.raft_engine_enable) == (0, False)
     assert (new.store_io_pool_size, new.raft_engine_enable) == (1, True)
     assert new.region_split_size_bytes == 256 << 20
+
+
+@pytest.mark.parametrize("name", ["quickstart", "quickstart.yaml", "scenarios/quickstart.yaml"])
+def test_a_file_that_is_not_here_but_comes_along_is_named(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(ScenarioError, match="no such file; did you mean pessim:quickstart, which"):
+        load_study(name)
+    (tmp_path / name).parent.mkdir(exist_ok=True)
+    (tmp_path / name).write_text(
+        "about: Mine?\nworkload: {kind: tpcc, warehouses: 1, threads: 1}\n"
+    )
+    assert load_study(name).about == "Mine?"
