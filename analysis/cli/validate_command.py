@@ -20,8 +20,7 @@ from analysis.study.load import load_study
 from analysis.validation.anchor import Alone, Anchor, Figure, InTheory, Judged
 from analysis.validation.anchors import ANCHORS
 from analysis.validation.document import rows, verdict, write_document
-from analysis.validation.from_station import device_figure, theory_figure
-from analysis.validation.from_summary import NoFigureError, figure_of
+from analysis.validation.figures import NoFigureError, device_figure, figure_of, theory_figure
 from analysis.validation.plot import anchors_picture
 from analysis.validation.studies import STUDIES, studies_of, study_of
 from analysis.validation.table import print_anchors

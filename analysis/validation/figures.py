@@ -1,4 +1,7 @@
-"""The model's figure of an anchor, read from the summary of a study."""
+"""The model's figure of an anchor, read from the summary of a study.
+
+The model's figure of an anchor that needs no study: a station or a queue, run by itself.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,10 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from analysis.validation.anchor import Figure, InStudy, Quotient
+from analysis.statistics.batch_means import mean_interval
+from analysis.validation.anchor import Alone, Figure, InStudy, Quotient
+from sim.queueing.catalogue import QUEUES
+from sim.queueing.devices import DEVICE
 
 Row = Mapping[str, Any]
 
@@ -59,3 +65,15 @@ def _quotient(over: Figure, under: Figure) -> Figure:
     half_over, half_under = ((figure.high - figure.low) / 2 for figure in (over, under))
     half = math.hypot(half_over / under.value, value * half_under / under.value)
     return Figure(value, value - half, value + half)
+
+
+def theory_figure(queue_name: str) -> Figure:
+    """Returns mean and 95 % interval of a queue of ``sim.queueing``, in its unit."""
+    queue = QUEUES[queue_name]
+    middle, low, high = (queue.to_unit(mean) for mean in mean_interval(queue.run()))
+    return Figure(middle, min(low, high), max(low, high))
+
+
+def device_figure(origin: Alone) -> Figure:
+    """Returns mean and 95 % interval of a run of ``sim.queueing.DEVICE``, in the anchor's unit."""
+    return Figure(*(origin.scale * mean for mean in mean_interval(DEVICE[origin.run]())))

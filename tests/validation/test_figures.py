@@ -8,7 +8,7 @@ import pytest
 
 from analysis.metrics.catalogue import MetricKey
 from analysis.validation.anchor import InStudy, Quotient
-from analysis.validation.from_summary import NoFigureError, figure_of
+from analysis.validation.figures import NoFigureError, figure_of
 
 
 def row(variant: str, threads: int, value: float | None, **more: Any) -> dict[str, Any]:
