@@ -5,11 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Final
 
+from analysis.lint.operation_times import (
+    MOMENTARY,
+    begins_ns,
+    ends_ns,
+    rolling_takes_ns,
+    time_word,
+)
 from analysis.lint.scenario_warning import LintedCase, ScenarioWarning, duration, operation_key
 from sim.scenario.schema.operations import (
     CrashStore,
     DelayMessages,
-    Driven,
     DropMessages,
     EvictLeader,
     FillDisk,
@@ -18,7 +24,6 @@ from sim.scenario.schema.operations import (
     Partition,
     RestartStore,
     Rolling,
-    ShuffleLeader,
     SlowDisk,
     Timed,
     TransferLeader,
@@ -27,8 +32,6 @@ from sim.scenario.schema.operations import (
 from sim.scenario.targets import RegionTarget
 from sim.units import NS_PER_S
 
-_MOMENTARY: Final = (TransferLeader, ShuffleLeader)
-"""Over at once; splits and merges are not here, since they may prepare what is measured."""
 _MOVES_LEADERS: Final = ("transfer_leader", "shuffle_leader", "evict_leader", "balance_leader")
 _STALLS: Final = (CrashStore, Partition, FillDisk, DropMessages, DelayMessages, SlowDisk)
 FEWEST_TIMES: Final = 30
@@ -39,10 +42,10 @@ _MUCH_SLOWER: Final = 10.0
 
 def never(case: LintedCase, each: Operation) -> Iterator[ScenarioWarning]:
     """Yields operations that begin when the run is over."""
-    first_ns = _first_ns(each)
+    first_ns = begins_ns(each)
     if first_ns is not None and first_ns >= case.end_ns:
         yield ScenarioWarning(
-            operation_key(each, _time_word(each)),
+            operation_key(each, time_word(each)),
             f"{duration(first_ns)} is no earlier than the end of the run "
             f"({duration(case.end_ns)}, warm-up included), so it never happens; lengthen "
             "run.measure",
@@ -51,10 +54,10 @@ def never(case: LintedCase, each: Operation) -> Iterator[ScenarioWarning]:
 
 def unseen(case: LintedCase, each: Operation) -> Iterator[ScenarioWarning]:
     """Yields operations that are over before the warm-up is."""
-    over_ns = _over_ns(each)
+    over_ns = ends_ns(each)
     if over_ns is not None and over_ns <= case.warmup_ns:
         yield ScenarioWarning(
-            operation_key(each, _time_word(each)),
+            operation_key(each, time_word(each)),
             f"it is over at {duration(over_ns)}, within the warm-up of "
             f"{duration(case.warmup_ns)}, which no figure uses; start it later",
         )
@@ -65,7 +68,7 @@ def period(case: LintedCase, each: Operation) -> Iterator[ScenarioWarning]:
     measure_ns = case.scenario.run.measure_ns
     if not isinstance(each, Timed) or each.every_ns is None or each.count is not None:
         return
-    first_ns = _first_ns(each) or 0
+    first_ns = begins_ns(each) or 0
     if each.every_ns > measure_ns and first_ns < case.end_ns:
         yield ScenarioWarning(
             operation_key(each, "every"),
@@ -79,12 +82,12 @@ def cut_short(case: LintedCase, each: Operation) -> Iterator[ScenarioWarning]:
     """Yields operations that the run cannot see to their end."""
     if not isinstance(each, Timed) or each.at_ns is None or each.at_ns >= case.end_ns:
         return
-    over_ns = _over_ns(each)
+    over_ns = ends_ns(each)
     if isinstance(each, Rolling):
-        least_ns = each.at_ns + _rolling_ns(each, case.scenario.cluster.stores)
+        least_ns = each.at_ns + rolling_takes_ns(each, case.scenario.cluster.stores)
         if least_ns >= case.end_ns:
             yield _too_late(case, each, "takes until", least_ns)
-    elif over_ns is not None and over_ns >= case.end_ns and not isinstance(each, _MOMENTARY):
+    elif over_ns is not None and over_ns >= case.end_ns and not isinstance(each, MOMENTARY):
         yield _too_late(case, each, "lasts until", over_ns)
 
 
@@ -184,13 +187,13 @@ def reactivation(case: LintedCase, each: Operation) -> Iterator[ScenarioWarning]
     cycle_ns = tikv.reactive_memory_lock_tick_interval_ns * tikv.reactive_memory_lock_timeout_tick
     if tikv.lock_mode != "in_memory" or not _transfers_may_fail(case):
         return
-    first_ns = _first_ns(each)
+    first_ns = begins_ns(each)
     if not isinstance(each, TransferLeader) or first_ns is None or first_ns >= case.end_ns:
         return
     left_ns = case.end_ns - first_ns
     if left_ns < cycle_ns:
         yield ScenarioWarning(
-            operation_key(each, _time_word(each)),
+            operation_key(each, time_word(each)),
             f"a table that a failed transfer has closed opens again after "
             f"{duration(cycle_ns)}, and only {duration(left_ns)} are left; lengthen "
             "run.measure",
@@ -203,7 +206,7 @@ def closed_loop(case: LintedCase, each: Operation) -> Iterator[ScenarioWarning]:
         return
     slight = isinstance(each, SlowDisk) and each.factor < _MUCH_SLOWER
     restarts = isinstance(each, EvictLeader | UpgradeStore) and each.restart
-    first_ns = _first_ns(each)
+    first_ns = begins_ns(each)
     happens = first_ns is None or first_ns < case.end_ns
     if happens and ((isinstance(each, _STALLS) and not slight) or restarts):
         yield ScenarioWarning(
@@ -256,48 +259,3 @@ def nothing_to_restart(case: LintedCase, each: Operation) -> Iterator[ScenarioWa
 def _transfers_may_fail(case: LintedCase) -> bool:
     faults = (DropMessages, DelayMessages, Partition)
     return any(isinstance(each, faults) for each in case.scenario.operations)
-
-
-def _first_ns(operation: Operation) -> int | None:
-    """Returns when an operation is carried out first, at the earliest; None if chance says."""
-    match operation:
-        case Driven():
-            return operation.from_ns
-        case Timed(at_ns=int(at_ns)):
-            return at_ns
-        case Timed(every_ns=int(every_ns)):
-            return every_ns if operation.from_ns is None else operation.from_ns
-        case Timed(from_ns=from_ns):
-            return from_ns
-        case _:
-            return None
-
-
-def _time_word(operation: Operation) -> str:
-    """Returns the key that says when an operation begins."""
-    if isinstance(operation, Timed):
-        if operation.at_ns is not None:
-            return "at"
-        if operation.from_ns is None:
-            return "every"
-    return "from"
-
-
-def _over_ns(operation: Operation) -> int | None:
-    """Returns when all of it is over, None if that is not said."""
-    if isinstance(operation, Timed) and operation.at_ns is not None:
-        if isinstance(operation, _MOMENTARY):
-            return operation.at_ns
-        for_ns: int | None = getattr(operation, "for_ns", None)
-        if for_ns is not None and not isinstance(operation, Rolling):
-            return operation.at_ns + for_ns
-    return None
-
-
-def _rolling_ns(operation: Rolling, stores: int) -> int:
-    """Returns how long a rolling operation takes at least, from its begin."""
-    number = stores if operation.store.by == "each" else 1
-    each_ns = operation.down_ns if operation.restart else 0
-    if isinstance(operation, EvictLeader) and not operation.restart:
-        each_ns = operation.for_ns
-    return number * each_ns + (number - 1) * operation.pause_ns

@@ -1,4 +1,4 @@
-"""A capacity search on queues whose capacity is known, with failures and overload."""
+"""A capacity search on queues whose capacity is known, with overload."""
 
 from __future__ import annotations
 
@@ -267,30 +267,6 @@ def test_one_replication_has_a_capacity_without_an_interval() -> None:
     assert (case["load_ci_low"], case["present_p_met"]) == (None, None)
 
 
-def test_a_failed_unit_is_gone_round() -> None:
-    plain = QueueSeen()
-    plain.search(CapacitySearch(study()))
-    lost = max((each for each in plain.taken.values() if each.variant == "pipelined"), key=rate_of)
-    seen = QueueSeen(lambda request: name_of(request) == name_of(lost))
-    case = seen.search(CapacitySearch(study()))["cases"][0]
-    assert case["status"] == "found"
-    assert case["replications"] == 4
-
-
-@pytest.mark.parametrize("broken", [0, 2])
-def test_a_replication_that_always_fails_is_left_out(broken: int) -> None:
-    seen = QueueSeen(lambda request: request.replication == broken)
-    case = seen.search(CapacitySearch(study()))["cases"][0]
-    assert (case["status"], case["replications"]) == ("found", 3)
-    assert case["crossings"][broken] is None
-
-
-def test_when_everything_fails_the_search_ends() -> None:
-    found = QueueSeen(lambda _: True).search(CapacitySearch(study()))
-    assert {case["status"] for case in found["cases"]} == {"unknown"}
-    assert "missing or have failed" in capacity_rows(found)[0]["refused"]
-
-
 def test_costs_are_per_hour_and_per_thousand_transactions() -> None:
     prices = {"all": NodePrices(store=1.0, tidb_node=0.5)}
     pipelined, in_memory = QueueSeen().search(CapacitySearch(study(prices=prices)))["cases"]
@@ -303,10 +279,3 @@ def test_costs_are_per_hour_and_per_thousand_transactions() -> None:
 
 def test_it_sees_what_it_needs() -> None:
     assert CapacitySearch(study()).keys() == (LOCKS, THROUGHPUT, *STATIONS)
-
-
-def test_progress_says_what_is_left() -> None:
-    search, seen = CapacitySearch(study()), QueueSeen()
-    assert "lock_latency_ms.p99 ≤ 10" in search.progress(seen)
-    seen.search(search)
-    assert search.progress(seen) == "2 of 2 capacities found"

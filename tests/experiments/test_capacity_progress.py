@@ -28,3 +28,10 @@ def test_progress_never_narrows_to_a_wrong_interval_and_foresees_the_rounds(most
         if between:
             low, high = (float(end.replace(",", "")) for end in between.groups()[1:])
             assert 0.999 * low <= loads[between[1]] <= 1.001 * high, told
+
+
+def test_progress_says_what_is_left() -> None:
+    search, seen = CapacitySearch(study()), QueueSeen()
+    assert "lock_latency_ms.p99 ≤ 10" in search.progress(seen)
+    seen.search(search)
+    assert search.progress(seen) == "2 of 2 capacities found"
