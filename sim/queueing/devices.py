@@ -19,6 +19,7 @@ from sim.protocol.encoding import (
     RAFT_ENGINE_BATCH_BYTES,
     RAFT_ENGINE_ITEM_BYTES,
 )
+from sim.protocol.raft.log import Entry
 from sim.protocol.write_batch import CAUSE_NAMES
 from sim.raftstore.disk_bytes import DiskBytes
 from sim.raftstore.log_engine import LogEngine, LogFormat
@@ -84,12 +85,13 @@ def device_bytes(
         rewrite=0.0,
     )
     engine = LogEngine(env, disk, log_format, DiskBytes(recorder), entry_bytes)
-    batch = SimpleNamespace(cause=0, raft_bytes=payload_bytes - _FRAMING)
-    entry = SimpleNamespace(payload=[SimpleNamespace(batch=batch)])
+    size_bytes = payload_bytes - _FRAMING + ENTRY_OVERHEAD_BYTES
+    batch = SimpleNamespace(cause=0)
+    entry = Entry(1, 1, [SimpleNamespace(batch=batch)], size_bytes)
     written = []
     for sync in range(SYNCS):
         before = disk.written_bytes
-        engine.write([entry], _nobody, None)  # type: ignore[list-item]
+        engine.write([entry], _nobody, None)
         env.run_until((sync + 1) * NS_PER_S)
         written.append(disk.written_bytes - before)
     return written
