@@ -171,7 +171,8 @@ def _cut(route: Route, start_key: bytes, end_key: bytes) -> Route:
 def lay_out_regions(start_keys: list[bytes], stores: int, replicas: int) -> RegionMap:
     """Places the regions that begin at ``start_keys`` on ``stores`` stores, evenly.
 
-    Leaders go round robin, as PD's balance-leader leaves them; followers are the next stores.
+    Leaders go round robin (PD's balance-leader leaves up to ten more on a store than on another);
+    followers are the next stores.
     Region ids begin at 1, store ids at 1.
     """
     routes = []
