@@ -78,7 +78,7 @@ def test_a_study_on_a_standalone_cluster_gives_the_same_rows(
         master = said(log, r"Starting Spark master at (spark://127\.0\.0\.1:\d+)")
         with daemon(tmp_path / "worker", "worker.Worker", "--cores", "2", master) as worker:
             said(worker, r"(Successfully registered with master)")
-            assert "1 units reused" in run_golden(there, master, hash_seed="2")
+            assert "1 unit reused" in run_golden(there, master, hash_seed="2")
     assert len(rows(golden_run)) > 10_000
     assert rows(there) == rows(golden_run)
     assert digests(there, units) == digests(golden_run, units)
