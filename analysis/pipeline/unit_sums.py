@@ -182,7 +182,7 @@ def read_unit_metrics(
         ``unit_hash``, ``batch`` (from 0), ``metric``, ``class``, ``stat``, ``unit``, ``value``; a
         number that a batch does not have is absent.
     """
-    parts = _parts(units, batches)
+    parts = parts_of(units, batches)
     needed = EVERYTHING if keys is None else needed_facts(keys)
     tall = asked_metrics(read_unit_sums(spark, units_dir, parts, needed), parts["measured_s"], keys)
     place = tall.pop("place").to_numpy()
@@ -191,7 +191,8 @@ def read_unit_metrics(
     return tall
 
 
-def _parts(units: Sequence[tuple[str, UnitRecord]], batches: int) -> pd.DataFrame:
+def parts_of(units: Sequence[tuple[str, UnitRecord]], batches: int) -> pd.DataFrame:
+    """Returns a row for each batch of each unit, as ``read_unit_sums`` takes them."""
     table = pd.DataFrame(
         {
             "unit_hash": [unit_hash for unit_hash, _ in units],

@@ -10,11 +10,10 @@ import pytest
 from analysis.metrics.catalogue import MetricKey
 from analysis.metrics.unit_metrics import unit_metrics
 from analysis.pipeline.session import SparkStarter
-from analysis.pipeline.unit_sums import batches_of, measured_s, read_unit_metrics, read_unit_sums
+from analysis.pipeline.unit_sums import measured_s, parts_of, read_unit_metrics, read_unit_sums
 from analysis.pipeline.unit_task import Attempt, UnitJob, run_unit_task
 from analysis.study.unit_folder import UnitRecord, read_unit
 from analysis.study.units import Unit
-from sim.units import NS_PER_S
 from tests.stub_model import run_settings, stub_study
 
 pytestmark = pytest.mark.spark
@@ -38,26 +37,12 @@ def folder_of_units(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Fou
     return units_dir, found
 
 
-def units_of(found: Found) -> pd.DataFrame:
-    units = pd.DataFrame(
-        {
-            "unit_hash": [name for name, _ in found],
-            "replication": 0,
-            "window_ns": [record.window_ns for _, record in found],
-            "warmup_windows": [record.warmup_windows for _, record in found],
-            "verdict": [record.verdict for _, record in found],
-            "simulated_s": [record.simulated_ns / NS_PER_S for _, record in found],
-        }
-    )
-    return batches_of(units, 1)
-
-
 def test_sums_do_not_depend_on_how_many_units_are_read_at_once(
     starter: SparkStarter, folder: tuple[Path, Found]
 ) -> None:
     units_dir, found = folder
     read = [
-        read_unit_sums(starter.context(), units_dir, units_of(found), at_once=at_once)
+        read_unit_sums(starter.context(), units_dir, parts_of(found, 1), at_once=at_once)
         for at_once in (1, 3, 400)
     ]
     for other in read[1:]:
@@ -77,7 +62,7 @@ def test_what_is_asked_for_is_what_the_whole_study_says(
         MetricKey("tpmc"),
     ]
     told = read_unit_metrics(starter.context(), units_dir, found, keys)
-    sums = read_unit_sums(starter.context(), units_dir, units_of(found))
+    sums = read_unit_sums(starter.context(), units_dir, parts_of(found, 1))
     seconds = pd.Series([measured_s(record) for _, record in found])
     whole = unit_metrics(sums, seconds).droplevel("unit", axis=1)
     hashes = [name for name, _ in found]
