@@ -4,8 +4,6 @@ RFC 4180: commas, CRLF, quotes where needed, a header; UTF-8. Numbers are as in 
 text that a spreadsheet would take for a formula (it begins with ``=``, ``+``, ``-``, ``@``, a tab
 or a carriage return) gets an apostrophe before it: names come from scenarios, which
 may be by anyone.
-
-``csv/course.csv``: every unit over simulated time, one line a window.
 """
 
 from __future__ import annotations
@@ -18,18 +16,11 @@ from numbers import Real
 from pathlib import Path
 from typing import Any, Final
 
-import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
-from analysis.export.families import MadeOf
-from analysis.export.openmetrics import MOST_POINTS
-from analysis.export.unit_course import CounterCourse, read_course
-from analysis.metrics.catalogue import MS_PER_NS
-from analysis.report.tidy import SUMMARY, TABLES, point_columns, read_table
+from analysis.report.tidy import SUMMARY, TABLES, read_table
 from analysis.study.finished_study import FinishedStudy
 from analysis.study.study_folder import write_text_whole
-from sim.record.histogram import BASE, ZERO_BUCKET
 
 FOLDER: Final = "csv"
 
@@ -71,80 +62,3 @@ def _cell(value: Any) -> Any:
         return value
     text = value if isinstance(value, str) else json.dumps(value, sort_keys=True)
     return f"'{text}" if text.startswith(_FORMULA) else text
-
-
-_COUNTERS: Final = ("txns", "txn_aborts", "disk_write_bytes")
-_LATENCIES: Final = ("lock_latency", "txn_latency")
-WANTED: Final = MadeOf(_COUNTERS, _LATENCIES, _LATENCIES)
-COLUMNS: Final = (
-    "variant", "replication", "begin_s", "end_s", "warmup", "transactions", "aborts",
-    "disk_written_bytes", "locks", "lock_latency_mean_ms", "lock_latency_p99_ms",
-    "txn_latency_mean_ms", "txn_latency_p99_ms",
-)  # fmt: skip
-
-
-def write_csv_course(run: FinishedStudy, out: Path) -> list[Path]:
-    """Writes ``csv/course.csv`` below ``out``; nothing for a study of more than six points."""
-    if len(run.plan.points) > MOST_POINTS:
-        return []
-    path = out / FOLDER / "course.csv"
-    path.parent.mkdir(parents=True, exist_ok=True)
-    write_text_whole(path, _lines(run))
-    return [path]
-
-
-def _lines(run: FinishedStudy) -> Iterator[str]:
-    points = point_columns(run.plan.points)
-    yield line(["study", *points.columns, *COLUMNS])
-    for unit, record in run.done.items():
-        point = points.iloc[unit.point_index].tolist()
-        head = [run.name, *point, unit.variant, unit.replication]
-        course = read_course(run.folder / "units" / unit.unit_hash, record, 1, WANTED)
-        numbers = _numbers(course)
-        begin_ns = 0
-        for step, end_ns in enumerate(course.ends_ns):
-            times = [begin_ns / 1e9, end_ns / 1e9, int(step < record.warmup_windows)]
-            yield line([*head, *times, *(column[step] for column in numbers)])
-            begin_ns = end_ns
-
-
-def _numbers(course: CounterCourse) -> list[list[float | None]]:
-    """Returns the columns after ``warmup``, a value a window."""
-    columns: list[list[float | None]] = [
-        _grown(course, course.counters, fact).tolist() for fact in _COUNTERS
-    ]
-    columns.append(_grown(course, course.counts, "lock_latency").tolist())
-    for series in _LATENCIES:
-        columns += [_means(course, series), _p99s(course, series)]
-    return columns
-
-
-def _grown(
-    course: CounterCourse, part: dict[tuple[str, str], NDArray[np.int64]], metric: str
-) -> NDArray[np.int64]:
-    """Returns by how much a total of all classes grew in each window."""
-    return np.diff(course.total(part, [key for key in part if key[0] == metric]), prepend=0)
-
-
-def _means(course: CounterCourse, series: str) -> list[float | None]:
-    counts = _grown(course, course.counts, series).tolist()
-    sums = _grown(course, course.sums, series).tolist()
-    return [
-        round(total / count * MS_PER_NS, 6) if count else None
-        for count, total in zip(counts, sums, strict=True)
-    ]
-
-
-def _p99s(course: CounterCourse, series: str) -> list[float | None]:
-    """Returns the geometric middle of the bucket that holds the 99th percentile: ±0.54 %."""
-    tables = [table for key, table in course.buckets.items() if key[0] == series]
-    if not tables:
-        return [None] * len(course.ends_ns)
-    first = np.zeros((1, tables[0].shape[1]), dtype=np.int64)
-    up_to = np.diff(sum(tables[1:], tables[0]), axis=0, prepend=first).cumsum(axis=1)
-    found: list[float | None] = []
-    for row in up_to:
-        place = int(np.searchsorted(row, 0.99 * row[-1])) + ZERO_BUCKET
-        middle_ns = 0.0 if place == ZERO_BUCKET else BASE ** (place - 0.5)
-        found.append(round(middle_ns * MS_PER_NS, 6) if row[-1] else None)
-    return found

@@ -1,85 +1,18 @@
-"""All warnings of a scenario, before anything is run. Static, and quick.
-
-Is the run long enough, and often enough repeated?
-"""
+"""All warnings of a scenario, before anything is run. Static, and quick."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from typing import Final
 
-from analysis.lint import operation_rules, question_rules
-from analysis.lint.scenario_warning import LintedCase, ScenarioWarning, duration, said_once
-from analysis.statistics.warmup import BATCH, FEWEST_BATCHES
-from analysis.study.run import FEW_REPLICATIONS, FIRST_ROUND
+from analysis.lint import operation_rules, question_rules, run_rules
+from analysis.lint.scenario_warning import LintedCase, ScenarioWarning, said_once
 from analysis.study.study import Study
-
-FEWEST_WITH_PRECISION = 3
-
-
-def repetition(study: Study) -> Iterator[ScenarioWarning]:
-    """Yields what too few replications cannot tell."""
-    key, number = "run.replications", study.replications
-    values = number * study.run.batches
-    if values < 2:
-        yield ScenarioWarning(key, f"one replication has no interval; write {FEW_REPLICATIONS}")
-    elif study.precision is not None and values < FEWEST_WITH_PRECISION:
-        yield ScenarioWarning(
-            key,
-            f"rounds that begin with {number} replications stop too early, and their intervals "
-            f"cover too little; write {FIRST_ROUND}",
-        )
-
-
-def warmup_windows(case: LintedCase) -> Iterator[ScenarioWarning]:
-    """Yields a search for a warm-up in too few windows."""
-    run = case.scenario.run
-    windows, wanted = case.end_ns // run.window_ns, BATCH * FEWEST_BATCHES
-    if run.warmup_ns is None and windows < wanted:
-        yield ScenarioWarning(
-            "run.warmup",
-            f"auto has only {windows} windows of {duration(run.window_ns)} to look for it in, and "
-            f"needs {wanted}; write a time, or run.window: {_window_for(case, wanted)}",
-        )
-
-
-def _window_for(case: LintedCase, wanted: int) -> str:
-    """Returns a round window of which the run has enough."""
-    largest_ns = case.end_ns // wanted
-    round_ns = 10 ** (len(str(largest_ns)) - 1)
-    return duration(largest_ns // round_ns * round_ns)
-
-
-def longest_transaction(case: LintedCase) -> Iterator[ScenarioWarning]:
-    """Yields transactions that pause for longer than they are watched."""
-    measure_ns = case.scenario.run.measure_ns
-    for transaction in case.scenario.workload.transactions:
-        pauses_ns = sum(statement.pause_ns for statement in transaction.statements)
-        if pauses_ns >= measure_ns:
-            yield ScenarioWarning(
-                "run.measure",
-                f"{duration(measure_ns)} is shorter than the pauses of transaction "
-                f"{transaction.name} ({duration(pauses_ns)}), so hardly any is measured from "
-                f"beginning to end; write {duration(10 * pauses_ns)}",
-            )
-
-
-def burst(case: LintedCase) -> Iterator[ScenarioWarning]:
-    """Yields token buckets that outlast the run: their ceilings are never felt."""
-    hardware = case.scenario.hardware
-    for name, disk in (("raft", hardware.raft_disk), ("kv", hardware.kv_disk)):
-        if disk is not None and disk.throttled and disk.burst_ns >= case.end_ns:
-            yield ScenarioWarning(
-                f"hardware.disk.{name}.burst",
-                f"{duration(disk.burst_ns)} of burst budget outlast the run of "
-                f"{duration(case.end_ns)}, so the limits hardly apply; lengthen run.measure",
-            )
-
 
 MOST_POINTS: Final = 40
 """Points that are looked at, evenly taken from all, the ends included."""
 
-CASE_RULES: Final = (warmup_windows, longest_transaction, burst)
+CASE_RULES: Final = (run_rules.warmup_windows, run_rules.longest_transaction, run_rules.burst)
 OPERATION_RULES: Final = (
     operation_rules.never,
     operation_rules.unseen,
@@ -101,7 +34,7 @@ def scenario_warnings(study: Study) -> list[ScenarioWarning]:
 
 
 def _all(study: Study) -> Iterator[ScenarioWarning]:
-    yield from repetition(study)
+    yield from run_rules.repetition(study)
     first = [LintedCase(name, scenario) for name, scenario in study.variants.items()]
     by_name = {case.variant: case for case in first}
     if question_rules.is_steady(study):

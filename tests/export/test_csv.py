@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from analysis.export.csv_tables import line, table_text, write_csv_course, write_csv_tables
+from analysis.export.csv_course import write_csv_course
+from analysis.export.csv_tables import line, table_text, write_csv_tables
 from analysis.report.tidy import rows_table
 from analysis.study.finished_study import FinishedStudy
 from analysis.study.study_folder import StudyFolderError

@@ -13,7 +13,8 @@ from typing import Any, Final
 
 import pytest
 
-from analysis.export.openmetrics import PESSIM_FAMILIES, START_S, write_metrics
+from analysis.export.openmetrics import START_S, write_metrics
+from analysis.export.pessim_families import PESSIM_FAMILIES
 from analysis.export.tikv_families import TIKV_FAMILIES
 from tests.export.small_study import read_finished
 from tests.export.test_prometheus import PROGRAMS, Queries, prometheus

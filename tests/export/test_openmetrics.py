@@ -13,14 +13,14 @@ import pyarrow.parquet as pq
 import pytest
 
 from analysis.export import openmetrics
-from analysis.export.families import facts_of
-from analysis.export.family_samples import (
+from analysis.export.exposition import (
     bound_text,
     decimal,
     head,
     label_text,
     timestamp,
 )
+from analysis.export.families import facts_of
 from analysis.export.openmetrics import EVERY, START_S, steps_that_fit, write_metrics
 from analysis.export.tikv_families import TIKV_FAMILIES, region_error_label
 from analysis.export.unit_course import up_to

@@ -17,9 +17,10 @@ from urllib.request import urlopen
 
 import pytest
 
-from analysis.export.csv_tables import WANTED
+from analysis.export.csv_course import WANTED
 from analysis.export.families import MadeOf
-from analysis.export.openmetrics import LATENCY_BOUNDS_S, START_S, write_metrics
+from analysis.export.openmetrics import START_S, write_metrics
+from analysis.export.pessim_families import LATENCY_BOUNDS_S
 from analysis.export.tikv_families import SCHEDULER_BOUNDS_S
 from analysis.export.unit_course import CounterCourse, read_course
 from analysis.study.finished_study import FinishedStudy
