@@ -1,9 +1,4 @@
-"""A finished study as tables and figures.
-
-Variants against a baseline other than the study's own, from what each replication came to.
-
-The pictures of a study's report, as figures to look at and to change.
-"""
+"""A finished study as tables and figures."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Arguments and options that several commands share, with what is refused at once.
+"""What commands take: arguments and options that several share, and a command as its options.
 
-What the command line says: a command with its options, to be called.
+What can be refused at once is refused here.
 """
 
 from __future__ import annotations

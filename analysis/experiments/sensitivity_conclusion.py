@@ -2,8 +2,6 @@
 
 Law: effects and deviations of a ratio are given on the scale of its logarithm, where they add;
 base, walks and ranges as ratios again. NaN becomes null.
-
-One line: what would change this conclusion.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""Numbers of a study with their intervals, to be looked up by point, variant and key.
-
-Changes in words: what a ratio with its interval means, in percent.
-"""
+"""A study's numbers with their intervals: found by point, variant and key, and put into words."""
 
 from __future__ import annotations
 

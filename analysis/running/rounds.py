@@ -180,7 +180,7 @@ def show(settings: RoundSettings, experiment: Experiment, progress: RoundProgres
     }
     if not fresh:
         return
-    from analysis.pipeline.unit_sums import read_unit_metrics
+    from analysis.pipeline.unit_values import read_unit_metrics
 
     spark = settings.starter.readers()
     records = [(unit.unit_hash, record) for unit, record in fresh.items()]

@@ -20,6 +20,7 @@ from typing import Final, Protocol
 from uuid import uuid4
 
 from sim.record.facts import TABLES, FactSink
+from sim.units import NS_PER_S
 
 UNIT_FILE: Final = "unit.json"
 TEMPORARY_PREFIX: Final = ".writing-"
@@ -80,6 +81,11 @@ class UnitRecord:
     """Digest of the source of the model that made the facts."""
     digests: dict[str, str] = field(default_factory=dict)
     """SHA-256 of each fact file."""
+
+    @property
+    def measured_s(self) -> float:
+        """Simulated seconds after the warm-up."""
+        return (self.simulated_ns - self.warmup_windows * self.window_ns) / NS_PER_S
 
 
 def file_digest(path: Path) -> str:

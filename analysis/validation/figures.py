@@ -1,7 +1,4 @@
-"""The model's figure of an anchor, read from the summary of a study.
-
-The model's figure of an anchor that needs no study: a station or a queue, run by itself.
-"""
+"""The model's figure of an anchor: from a study's summary, or from a station run by itself."""
 
 from __future__ import annotations
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from analysis.pipeline.executors import not_written, why_job_failed
+from analysis.pipeline.job_failure import not_written, why_job_failed
 from analysis.pipeline.session import is_master, is_on_loopback, why_not_started, with_attempts
 
 
