@@ -16,11 +16,14 @@ import shutil
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Final, Protocol
+from typing import TYPE_CHECKING, Final
 from uuid import uuid4
 
-from sim.record.facts import TABLES, FactSink
+from sim.record.facts import TABLES
 from sim.units import NS_PER_S
+
+if TYPE_CHECKING:
+    from analysis.study.parquet_sink import ParquetSink
 
 UNIT_FILE: Final = "unit.json"
 TEMPORARY_PREFIX: Final = ".writing-"
@@ -43,13 +46,6 @@ _NOT_THE_UNITS: Final = frozenset(
 _PLACE_TRIES: Final = 10
 _PARQUET: Final = b"PAR1"
 ROOM_BYTES: Final = 256 * 1024
-
-
-class UnitSink(FactSink, Protocol):
-    """A sink of facts that also says how far the unit is."""
-
-    until_ns: int
-    """How long the unit is; 0: not known."""
 
 
 class UnitNotWrittenError(OSError):
@@ -100,7 +96,7 @@ def fact_digests(folder: Path) -> dict[str, str]:
 
 
 def write_unit(
-    units_dir: Path, unit_hash: str, run: Callable[[UnitSink, Callable[[], Path]], UnitRecord]
+    units_dir: Path, unit_hash: str, run: Callable[[ParquetSink, Callable[[], Path]], UnitRecord]
 ) -> UnitRecord:
     """Runs a unit into a temporary folder and gives it its name when it is whole.
 
