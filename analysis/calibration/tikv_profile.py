@@ -26,7 +26,7 @@ from sim.scenario.tikv_toml import (
 from sim.units import GIB, MIB
 
 _ALIKE: Final = 0.94
-"""How much two keys must have in common to be told as a slip of the pen."""
+"""How similar two keys must be for one to be reported as a likely typing error of the other."""
 _CACHE: Final = "storage.block-cache.capacity"
 _MEMORY: Final = "store_memory"
 

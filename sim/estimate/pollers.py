@@ -41,7 +41,7 @@ class PollerLoad:
     workers: bool = False
     """Whether write workers wait for the log instead of the pollers."""
     pause: float = 0.0
-    """For which a write worker waits for company."""
+    """For which a write worker waits for more messages."""
     commands: float = 1.0
     """Share of the messages that are commands; the others follow from them, or are heartbeats."""
     together: float = 1.0
