@@ -13,7 +13,7 @@ from sim.scenario.resolved import Scenario
 from sim.units import NS_PER_MS
 
 _STEP_NS: Final = 20 * NS_PER_MS
-"""How often a look is taken at the memory that a unit has come to use. ASSUMED; it takes 13 us."""
+"""How often the memory that a unit uses is looked at. ASSUMED; a look takes 13 us."""
 
 
 @dataclass(frozen=True, slots=True)

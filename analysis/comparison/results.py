@@ -55,7 +55,7 @@ class SummaryNumber(NamedTuple):
     replications: int
     unit: str
     refused: str
-    """Why it is not told; empty if it is."""
+    """Why it is refused; empty if it is not."""
     at_least: bool = False
     """Whether it is only a lower bound, since something had not ended."""
 

@@ -141,7 +141,7 @@ def _walks(
 
 
 VAGUE_SHARE: Final = 0.5
-"""Half width from which a share says nothing, and is not told."""
+"""Half width from which a share says nothing, and is left out."""
 
 
 def sentence(

@@ -38,7 +38,7 @@ CAPACITY: Final = "capacity_"
 
 
 def stat_name(stat: str) -> str:
-    """Returns a statistic of a latency as a reader is told of it."""
+    """Returns what readers call a statistic of a latency."""
     return {"p999": "p99.9", "max": "longest"}.get(stat, stat)
 
 

@@ -27,7 +27,7 @@ class StudyNumber:
     ci_high: float = math.nan
     replications: int = 0
     refused: str = ""
-    """Why it is not told; empty if it is."""
+    """Why it is refused; empty if it is not."""
     at_least: bool = False
     """Whether the true one is only known to be greater."""
 

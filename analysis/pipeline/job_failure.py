@@ -17,7 +17,7 @@ class SparkJobError(Exception):
 
 
 def not_written(text: str) -> OSError | None:
-    """Returns the trouble that a worker had with the study's folder, from Spark's words."""
+    """Returns the error that a worker had with the study's folder, from Spark's words."""
     found = _NOT_WRITTEN.search(text)
     if found is None:
         return None

@@ -4,7 +4,7 @@ The job runs in a thread; the caller's thread watches the folder, which keeps Ct
 quick and tells a failure as soon as its file is there.
 
 A unit whose process dies never breaks the job: Spark tries it again, its next attempts see what the
-dead ones have left in the folder, and after the third they let it be. When all others have ended it
+dead ones have left in the folder, and after the third they give up. When all others have ended it
 is tried once more, alone, since it may have died of its neighbours' memory or with their executor.
 """
 

@@ -29,7 +29,7 @@ def read_unit_metrics(
     """Returns published numbers of some finished units.
 
     A counter that is asked for is 0 where a unit has not counted it, whatever other units have
-    done: what a unit gives does not depend on the company in which it is read.
+    done: what a unit gives does not depend on which units are read with it.
 
     Args:
         spark: its context; None to read facts in this process.

@@ -34,7 +34,7 @@ _TOLD: Final = {
     "txn_aborts": "transactions aborted",
     "txns": "transactions committed",
 }
-"""Counters that are told beside a happening, and what a reader calls them."""
+"""Counters that are shown beside an event, and what a reader calls them."""
 
 
 def units_of(studies: Studies, study: str) -> list[dict[str, str]]:

@@ -41,7 +41,7 @@ _NOT_THE_UNITS: Final = frozenset(
         errno.ESTALE,
     )
 )
-"""A full or broken disk, a folder without the right to write: no other unit would fare better."""
+"""A full or broken disk, a folder without the right to write: other units would fail as well."""
 
 _PLACE_TRIES: Final = 10
 _PARQUET: Final = b"PAR1"
@@ -65,7 +65,7 @@ class UnitRecord:
     warmup_windows: int
     """Windows to leave out at the start."""
     verdict: str
-    """A ``statistics.saturation.Verdict``: how the unit stood its load."""
+    """A ``statistics.saturation.Verdict``: whether the unit carried its load."""
     verdict_reason: str
     """Why; empty for a stable unit."""
     events: int
