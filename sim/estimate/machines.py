@@ -9,8 +9,8 @@ from typing import Final, NamedTuple
 
 from sim.client.tidb import MESSAGE_WAKES
 from sim.engine import queued_ns, smt_slowness
+from sim.estimate.fixed_point import fixed_point
 from sim.estimate.footprint import Footprint
-from sim.queueing.fixed_point import fixed_point
 from sim.queueing.formulas import crowded_servers
 from sim.scenario.resolved import Scenario
 from sim.transport.grpc import CONNECTIONS

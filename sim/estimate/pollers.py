@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from math import exp
 from typing import Final
 
-from sim.queueing.fixed_point import fixed_point
+from sim.estimate.fixed_point import fixed_point
 from sim.queueing.formulas import erlang_c, gathering_server
 
 MOST_USED: Final = 0.985
