@@ -4,7 +4,7 @@
 
     transaction_plan ► footprint                 what a transaction asks for
     regions, pollers, disk_demand ► store        utilisation at a rate, from service demands
-    tidb_nodes                                   likewise, of TiDB
+    machines                                     likewise, of TiDB and of the clients
     response ► throughput                        times, and the rate that follows from them
     load_warnings, left_out, run_cost ► estimate what is said about it
 """

@@ -1,4 +1,4 @@
-"""Devices: disks and networks, ignorant of TiKV."""
+"""Devices: disks, networks, the clients' machine. They know nothing of TiKV."""
 
 from sim.hardware.crowding import Crowd, Crowding, Longer
 from sim.hardware.disk import Disk, DiskSpec
