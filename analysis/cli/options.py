@@ -21,7 +21,7 @@ _YARN: Final = ("HADOOP_CONF_DIR", "YARN_CONF_DIR")
 
 def spark_master(text: str) -> str:
     """Refuses what Spark would refuse later, and in more words."""
-    from analysis.pipeline.session import complaint_about_master
+    from analysis.pipeline.spark_master import complaint_about_master
 
     complaint = complaint_about_master(text)
     if complaint:
