@@ -1,4 +1,4 @@
-"""Devices: disks, networks, the clients' machine. They know nothing of TiKV."""
+"""Devices: disks, networks, the CPU of a machine. They know nothing of TiKV."""
 
 from sim.hardware.crowding import Crowd, Crowding, Longer
 from sim.hardware.disk import Disk, DiskSpec
