@@ -1,4 +1,4 @@
-"""What a Spark master's name says, for whoever need not know Spark."""
+"""What a Spark master's name says: its form, and which machines it means."""
 
 from __future__ import annotations
 
