@@ -18,10 +18,8 @@ from sim.estimate.estimate import (
     same_footprint,
 )
 from sim.estimate.footprint import Footprint, Sample, draw, footprint, mean_of
-from sim.estimate.load_warnings import LoadWarning
-from sim.estimate.run_cost import RunCost
 
 __all__ = [
-    "Estimate", "Estimates", "Footprint", "LoadWarning", "RunCost", "Sample", "Station",
+    "Estimate", "Estimates", "Footprint", "Sample", "Station",
     "draw", "estimate", "footprint", "has_estimate", "mean_of", "same_footprint",
 ]  # fmt: skip
