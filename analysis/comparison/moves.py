@@ -25,11 +25,10 @@ from scipy.special import stdtr, stdtrit
 
 from analysis.comparison.results import SummaryKey, SummaryNumber
 from analysis.metrics.catalogue import HIGHER_IS_BETTER, QUANTILES
-from analysis.statistics.intervals import Array
+from analysis.statistics.intervals import CONFIDENCE, Array
 from sim.record.histogram import RELATIVE_ERROR
 
 FALSE_DISCOVERIES: Final = 0.05
-CONFIDENCE: Final = 0.95
 
 
 @dataclass(frozen=True, slots=True)
