@@ -19,12 +19,11 @@ from analysis.comparison.moves import Move
 from analysis.comparison.results import StudyResults, SummaryKey, SummaryNumber
 from analysis.comparison.study_diff import study_diff
 from analysis.metrics.catalogue import MetricKey
-from analysis.metrics.rounding import short
 from analysis.metrics.shown import KEY_FIGURE_OF
 from analysis.page.charts import one_view
 from analysis.page.escaping import in_script
 from analysis.page.html import CHART_SCRIPTS, CHART_STYLES, environment, inlined
-from analysis.report.diff_table import ratio_words, shown_figure, value_words
+from analysis.report.diff_table import changes_table, moves_table
 from analysis.serve.shipped_files import shipped
 from analysis.serve.studies import NoStudyError
 from analysis.serve.time_travel import COURSES, Line, study_courses
@@ -34,6 +33,7 @@ MOST_STUDIES: Final = 6
 _MOST_CHANGES: Final = 40
 _MOST_OTHERS: Final = 40
 _MOST_KEY_ROWS: Final = 300
+_MOVES: Final = "The main numbers, then what else moved"
 _ONE_IN: Final = {"p50": 2, "p90": 10, "p95": 20, "p99": 100, "p999": 1000}
 _TAILS: Final = {
     "lock_latency_ms": "Lock latency (ms)",
@@ -93,15 +93,11 @@ def _pair(first: str, a: StudyResults, name: str, b: StudyResults) -> dict[str, 
         diff = study_diff(a, b)
     except StudyFolderError as error:
         return pair | {"problem": str(error)}
-    changes = [
-        {"key": change.key, "a": value_words(change.a), "b": value_words(change.b)}
-        for change in diff.scenario
-    ]
     return pair | {
         "problem": "",
-        "changes": changes[:_MOST_CHANGES],
-        "more_changes": max(0, len(changes) - _MOST_CHANGES),
-        "rows": [_row(move) for move in _shown(diff.moves)],
+        "changes": changes_table("What was changed", diff.scenario[:_MOST_CHANGES], first, name),
+        "more_changes": max(0, len(diff.scenario) - _MOST_CHANGES),
+        "moves": moves_table(_MOVES, _shown(diff.moves), first, name),
         "moved": len(diff.moved),
         "judged": diff.judged,
         "not_judged": len(diff.moves) - diff.judged,
@@ -116,22 +112,6 @@ def _shown(moves: Sequence[Move]) -> list[Move]:
     others = [move for move in moves if move.moved and move.key.figure not in KEY_FIGURE_OF]
     others.sort(key=lambda move: -move.size)
     return [*main[:_MOST_KEY_ROWS], *others[:_MOST_OTHERS]]
-
-
-def _row(move: Move) -> dict[str, str]:
-    figure = shown_figure(move.key)
-    if not move.judged:
-        verdict, tone = "not judged", "quiet"
-    elif move.moved:
-        verdict = tone = "worse" if move.worse else "better"
-    else:
-        verdict, tone = "did not move", "quiet"
-    point = move.key.settings
-    return {
-        "number": figure.title, "where": move.key.variant + (f", {point}" if point else ""),
-        "a": short(move.a.value * figure.scale), "b": short(move.b.value * figure.scale),
-        "ratio": ratio_words(move), "verdict": verdict, "tone": tone,
-    }  # fmt: skip
 
 
 def _charts(studies: Named) -> Iterator[dict[str, Any]]:
