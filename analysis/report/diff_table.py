@@ -13,9 +13,9 @@ from typing import Any, Final
 from rich.console import Console
 
 from analysis.comparison.moves import FALSE_DISCOVERIES, Move
-from analysis.comparison.results import StudyResults, SummaryKey
+from analysis.comparison.results import StudyResults
 from analysis.comparison.study_diff import Change, StudyDiff
-from analysis.metrics.numbers import StudyNumber
+from analysis.metrics.numbers import NumberKey, StudyNumber
 from analysis.metrics.rounding import short
 from analysis.metrics.shown import KEY_FIGURE_OF, ShownFigure
 from analysis.report.cells import ratio_cell
@@ -140,7 +140,7 @@ def moves_table(title: str, moves: Sequence[Move], a: str = "A", b: str = "B") -
 
 
 def _ratio_cell(move: Move) -> Cell:
-    ratio = StudyNumber(move.key.metric, move.ratio, move.ci_low, move.ci_high)
+    ratio = StudyNumber(move.key.figure.metric, move.ratio, move.ci_low, move.ci_high)
     cell = ratio_cell(ratio)
     if not move.judged:
         return replace(cell, tone="quiet", verdict="not judged")
@@ -171,7 +171,7 @@ def _print_rest(console: Console, diff: StudyDiff) -> None:
     bounded = [move for move in diff.moves if move.bounded]
     if bounded:
         first = bounded[0]
-        told = f"{first.key.variant}, {first.key.figure}: {first.a.words} to {first.b.words}"
+        told = f"{first.key.variant}, {first.key.figure}: {first.words}"
         more = f", and {len(bounded) - 1:,} more" if bounded[1:] else ""
         print_text(console, f"not judged, since something had not ended: {told}{more}", "yellow")
     single = len(diff.moves) - total - len(bounded)
@@ -191,9 +191,9 @@ def _print_rest(console: Console, diff: StudyDiff) -> None:
             print_text(console, f"only in {side}: {shown}")
 
 
-def _refusals(diff: StudyDiff) -> dict[str, list[tuple[SummaryKey, str]]]:
+def _refusals(diff: StudyDiff) -> dict[str, list[tuple[NumberKey, str]]]:
     """Returns what is refused in one of the studies only, and what in both, with the reasons."""
-    found: dict[str, list[tuple[SummaryKey, str]]] = {"A": [], "B": [], "both": []}
+    found: dict[str, list[tuple[NumberKey, str]]] = {"A": [], "B": [], "both": []}
     for key, a, b in diff.numbers.refused:
         side = "both" if a.refused and b.refused else "A" if a.refused else "B"
         found[side].append((key, b.refused or a.refused))

@@ -16,9 +16,10 @@ from typing import Any, Final
 from markupsafe import Markup
 
 from analysis.comparison.moves import Move
-from analysis.comparison.results import StudyResults, SummaryKey, SummaryNumber
+from analysis.comparison.results import StudyResults
 from analysis.comparison.study_diff import study_diff
 from analysis.metrics.catalogue import MetricKey
+from analysis.metrics.numbers import NumberKey, StudyNumber
 from analysis.metrics.shown import KEY_FIGURE_OF
 from analysis.page.charts import one_view
 from analysis.page.escaping import in_script
@@ -163,19 +164,20 @@ def _settings(point: str) -> dict[str, Any]:
     return found if isinstance(found, dict) else {}
 
 
-def _at(metric: str, axis: str, key: SummaryKey) -> float | None:
+def _at(metric: str, axis: str, key: NumberKey) -> float | None:
     if key.figure != MetricKey(metric):
         return None
     value = _settings(key.point).get(axis)
     return float(value) if type(value) in {int, float} else None  # type: ignore[arg-type]
 
 
-def _tail(metric: str, key: SummaryKey) -> float | None:
-    return _ONE_IN.get(key.stat) if (key.metric, key.class_) == (metric, "all") else None
+def _tail(metric: str, key: NumberKey) -> float | None:
+    figure = key.figure
+    return _ONE_IN.get(figure.stat) if (figure.metric, figure.class_) == (metric, "all") else None
 
 
 def _chart(
-    title: str, x_label: str, studies: Named, x_of: Callable[[SummaryKey], float | None]
+    title: str, x_label: str, studies: Named, x_of: Callable[[NumberKey], float | None]
 ) -> Iterator[dict[str, Any]]:
     """Yields a chart with a series a variant of each study, or none where there is no curve."""
     lines = {}
@@ -208,7 +210,7 @@ def _curves(title: str, axis: str, lines: Mapping[str, Line]) -> Iterator[dict[s
     }  # fmt: skip
 
 
-def _ends(number: SummaryNumber) -> list[float]:
+def _ends(number: StudyNumber) -> list[float]:
     """Returns a value and the ends of its interval; the value itself without one."""
     low, high = (
         number.value if math.isnan(end) else end for end in (number.ci_low, number.ci_high)
