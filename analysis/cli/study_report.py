@@ -17,7 +17,7 @@ from analysis.cli.failures import ExitStatus
 from analysis.metrics.row_table import RowTable
 from analysis.metrics.shown import KEY_FIGURES
 from analysis.program import command
-from analysis.report.capacity_table import capacity_changes, capacity_sentences, capacity_tables
+from analysis.report.capacity_table import capacity_changes, capacity_sentence, capacity_tables
 from analysis.report.comparison import comparison_tables, precision_table
 from analysis.report.expectations import claim_line
 from analysis.report.refusal import verdict_lines
@@ -74,7 +74,8 @@ def print_study(run: FinishedStudy, summary: Mapping[str, Any]) -> None:
 def print_capacity(console: Console, found: Mapping[str, Any]) -> None:
     """Prints all cases, each in a line and in a sentence."""
     print_tables(console, capacity_tables(found))
-    for sentence in (*capacity_changes(found), *capacity_sentences(found)):
+    cases = (capacity_sentence(found, case) for case in found["cases"])
+    for sentence in (*capacity_changes(found), *cases):
         print_text(console, sentence)
 
 

@@ -18,7 +18,7 @@ from analysis.experiments.case_words import (
 from analysis.page.answer_wider import capital
 from analysis.page.content import Block, Items, Paragraph, Tile
 from analysis.page.findings import Findings
-from analysis.report.capacity_table import capacity_sentences, capacity_tables, station_words
+from analysis.report.capacity_table import capacity_sentence, capacity_tables, station_words
 
 
 def capacity_blocks(found: Findings) -> Iterator[Block]:
@@ -28,7 +28,7 @@ def capacity_blocks(found: Findings) -> Iterator[Block]:
     content = found.summary["capacity"]
     yield Paragraph(_promise(content))
     yield from capacity_tables(content)
-    yield Items(capacity_sentences(content))
+    yield Items(tuple(capacity_sentence(content, case) for case in content["cases"]))
 
 
 def capacity_tiles(content: Mapping[str, Any]) -> tuple[Tile, ...]:

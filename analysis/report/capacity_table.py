@@ -90,11 +90,6 @@ def _costs(found: Found) -> ReportTable:
     )  # fmt: skip
 
 
-def capacity_sentences(found: Found) -> tuple[str, ...]:
-    """Returns each case in a sentence."""
-    return tuple(capacity_sentence(found, case) for case in found["cases"])
-
-
 def capacity_changes(found: Found) -> list[str]:
     """Returns a sentence for each variant: how much more it carries than the baseline."""
     return [

@@ -25,10 +25,10 @@ MOST_ROWS: Final = 40
 _STAND_FOR_MANY: Final = 9
 """Points that stand for more."""
 _MOST_REASONS: Final = 3
-INTERVALS: Final = "95 % intervals over replications."
-HOW_TO_READ: Final = (
-    "95 % intervals over replications; ratios are paired, since variants share their random draws. "
-    "One whose interval includes 1 may be chance."
+_INTERVALS: Final = "95 % intervals over replications."
+_PAIRED: Final = (
+    "Ratios are paired, since variants share their random draws; one whose interval includes 1 may "
+    "be chance."
 )
 AT_LEAST_WORDS: Final = (
     "> means more than: it includes what had not ended when the run did, and would take longer."
@@ -79,7 +79,7 @@ def _at_point(
         )
         for figure, of in shown.items()
     ]
-    notes = [HOW_TO_READ if compared(variants) else INTERVALS]
+    notes = [_INTERVALS, *([_PAIRED] if compared(variants) else [])]
     if any(number.at_least for of in shown.values() for number in of):
         notes.append(AT_LEAST_WORDS)
     for name, of in zip(variants, zip(*shown.values(), strict=True), strict=False):
@@ -96,15 +96,16 @@ def _of_sweep(
     axes = axes_of(points)
     ordered = sorted(points, key=lambda point: tuple(axis.index(point) for axis in axes))
     main = main_variant(variants, summary["expectations"])
-    keys = ", ".join(f"{axis.name}: {axis.key}" for axis in axes if axis.name != axis.key)
+    what = f"{main} / {variants[0]}" if compared(variants) else "value"
+    always = [_INTERVALS, *([_PAIRED] if compared(variants) else [])]
+    always += [f"{axis.name} is {axis.key}." for axis in axes if axis.name != axis.key]
     for cells in outcome_cells(summary):
-        shown, notes = ordered, [HOW_TO_READ if compared(variants) else INTERVALS]
-        notes += [f"{keys}."] if keys else []
+        shown, notes = ordered, list(always)
         if len(points) > MOST_ROWS:
-            shown = _spread(cells, ordered, main, is_alone=not compared(variants))
+            shown = _spread(cells, ordered, main, variants[0])
             notes += [
                 f"{len(shown)} of the {len(points):,} points, evenly spaced from the least to the "
-                "greatest; summary.json has all of them.",
+                f"greatest {what}; summary.json and plots have all of them.",
                 *(_tally(cells, ordered, name, variants[0]) for name in compared(variants)),
             ]
         rows = [
@@ -134,11 +135,9 @@ def main_variant(variants: Sequence[str], claims: Sequence[Mapping[str, Any]]) -
     return max(reversed(variants), key=said.count) if said else variants[-1]
 
 
-def _spread(
-    cells: OutcomeCells, points: Sequence[Point], name: str, *, is_alone: bool
-) -> list[Point]:
+def _spread(cells: OutcomeCells, points: Sequence[Point], name: str, baseline: str) -> list[Point]:
     """Returns points from the least to the greatest ratio or value, evenly apart in rank."""
-    get = cells.value if is_alone else cells.ratio
+    get = cells.value if name == baseline else cells.ratio
     numbers = [(get(point, name), place) for place, point in enumerate(points)]
     known = sorted((number.value, place) for number, place in numbers if number.is_there)
     most = min(_STAND_FOR_MANY, len(known))

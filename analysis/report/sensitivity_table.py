@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from analysis.experiments.case_words import key_of
@@ -38,9 +38,10 @@ def weight_tables(found: Content) -> Iterator[tuple[ReportTable, str]]:
 
 
 def _weights(outcome: Content, names: Mapping[str, str]) -> ReportTable:
+    """Returns a row a factor, the greatest mu* first."""
     shares = {row["factor"]: row for row in (outcome["shares"] or {"factors": []})["factors"]}
     rows = []
-    for row in by_weight(outcome):
+    for row in sorted(outcome["morris"]["effects"], key=lambda row: -(row["mu_star"] or 0.0)):
         share = shares.get(row["factor"], {})
         rows.append(tuple(
             Cell(text, "" if row["above_noise"] else "quiet")
@@ -56,20 +57,9 @@ def _weights(outcome: Content, names: Mapping[str, str]) -> ReportTable:
         ))  # fmt: skip
     headings = ("factor", "mu*", "mu", "sigma", "share alone", "share in all", "verdict")
     notes = (*_about_effects(outcome), *_about_shares(outcome), *_left_out(outcome))
-    return ReportTable(title_of(outcome), headings, tuple(rows), notes, words=(0, 6), spare=(6,))
-
-
-def title_of(outcome: Content) -> str:
-    """Returns the outcome's name, what it is divided by, and its value at the centre."""
-    if outcome["baseline"] is None:
-        return f"{key_of(outcome)} of {outcome['variant']}"
-    return f"{key_of(outcome)}, {outcome['variant']} / {outcome['baseline']}"
-
-
-def by_weight(outcome: Content) -> list[Content]:
-    """Returns the factors' effects, the greatest mu* first."""
-    effects: Sequence[Content] = outcome["morris"]["effects"]
-    return sorted(effects, key=lambda row: -(row["mu_star"] or 0.0))
+    title = f"{key_of(outcome)}, {outcome['variant']}"
+    title += "" if outcome["baseline"] is None else f" / {outcome['baseline']}"
+    return ReportTable(title, headings, tuple(rows), notes, words=(0, 6), spare=(6,))
 
 
 def _about_effects(outcome: Content) -> Iterator[str]:
