@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Final
+from typing import Final, NamedTuple
 
 from rich import box
 from rich.console import Console
-from rich.measure import Measurement
 from rich.table import Table
 from rich.text import Text
 
@@ -18,6 +17,8 @@ _LEAST_WORDS: Final = 40
 """Columns of words are wrapped down to this width together before a table is cut in two."""
 _LONGEST_HEADING: Final = 10
 """A heading may be as long, or a little longer than what is below it; then it is broken."""
+_BETWEEN: Final = 2
+"""Blanks beside a column."""
 _STYLES: Final = {"": "", "better": "green", "worse": "red", "quiet": "dim", "refused": "yellow"}
 
 
@@ -25,7 +26,7 @@ def print_tables(console: Console, tables: Iterable[ReportTable]) -> None:
     """Prints tables, none wider than the console; a note once, below the last one that has it."""
     shown = list(tables)
     for place, table in enumerate(shown):
-        for part in _parts(console, table):
+        for part in _parts(table, console.width):
             console.print(part)
         later = {note for other in shown[place + 1 :] for note in other.notes}
         for note in table.notes:
@@ -38,55 +39,67 @@ def print_text(console: Console, text: str, style: str = "") -> None:
     console.print(Text(text, style=style), soft_wrap=not console.is_terminal)
 
 
-def _parts(console: Console, table: ReportTable) -> Iterator[Table]:
+class _Column(NamedTuple):
+    """A column of a table as it is printed."""
+
+    heading: str
+    cells: list[Text]
+    is_words: bool
+    least: int
+    """The width down to which it can be wrapped."""
+    width: int
+
+
+def _parts(table: ReportTable, width: int) -> Iterator[Table]:
     """Yields a table as it is; else without its spare columns, in as few parts as fit.
 
     Each part has the names of the rows, and about as many columns as the others.
     """
-    every = list(range(len(table.headings)))
-    whole = _drawn(table, every)
-    whole.title = table.title or None
-    if _width(console, whole).maximum <= console.width:
-        yield whole
+    columns = [_column(table, place) for place in range(len(table.headings))]
+    if sum(column.width + _BETWEEN for column in columns) <= width:
+        yield _drawn(table.title, columns)
         return
-    names = [place for place in every if {*range(place + 1)} <= {*table.words}]
-    others = [place for place in every if place not in {*names, *table.spare}]
-    for size in range(max(len(others), 1), 0, -1):
-        cuts = range(0, max(len(others), 1), size)
-        parts = [_drawn(table, names + others[cut : cut + size]) for cut in cuts]
-        if size == 1 or all(_width(console, part).minimum <= console.width for part in parts):
-            parts[0].title = table.title or None
-            yield from parts
+    first = next((at for at, column in enumerate(columns) if not column.is_words), len(columns))
+    names = columns[:first]
+    others = [columns[at] for at in range(first, len(columns)) if at not in table.spare]
+    count = max(len(others), 1)
+    for number in range(1, count + 1):
+        size = -(-count // number)
+        parts = [[*names, *others[at : at + size]] for at in range(0, count, size)]
+        widest = max(sum(column.least + _BETWEEN for column in part) for part in parts)
+        if widest <= width or number == count:
+            titles = [table.title, *[""] * (len(parts) - 1)]
+            yield from map(_drawn, titles, parts)
             return
 
 
-def _width(console: Console, drawn: Table) -> Measurement:
-    return Measurement.get(console, console.options.update(max_width=1000), drawn)
+def _column(table: ReportTable, place: int) -> _Column:
+    is_words = place in table.words
+    cells = [_text(row[place]) for row in table.rows]
+    widest = max(map(len, cells), default=0)
+    heading = _heading(table.headings[place], max(_LONGEST_HEADING, widest + 4))
+    width = max(widest, *map(len, heading.split("\n")))
+    least = min(width, _LEAST_WORDS // len(table.words)) if is_words else width
+    return _Column(heading, cells, is_words, least, width)
 
 
-def _drawn(table: ReportTable, places: Sequence[int]) -> Table:
-    """Returns some columns; those of words can be wrapped, the others cannot."""
+def _drawn(title: str, columns: Sequence[_Column]) -> Table:
     drawn = Table(
-        box=box.SIMPLE_HEAD, title_justify="left", padding=(0, 1), pad_edge=False,
-        collapse_padding=True, show_header=any(table.headings),
+        title=title or None, title_justify="left", box=box.SIMPLE_HEAD, padding=(0, 1),
+        pad_edge=False, collapse_padding=True, show_header=any(each.heading for each in columns),
     )  # fmt: skip
-    for place in places:
-        is_words = place in table.words
-        cells = max((len(_plain(row[place])) for row in table.rows), default=0)
-        heading = _heading(table.headings[place], max(_LONGEST_HEADING, cells + 4))
-        width = max(cells, *map(len, heading.split("\n")))
-        least = min(width, _LEAST_WORDS // len(table.words)) if is_words else width
+    for column in columns:
         drawn.add_column(
-            Text(heading), justify="left" if is_words else "right", min_width=least,
-            no_wrap=not is_words, overflow="fold",
+            Text(column.heading), justify="left" if column.is_words else "right",
+            min_width=column.least, no_wrap=not column.is_words, overflow="fold",
         )  # fmt: skip
-    for row in table.rows:
-        drawn.add_row(*(Text(_plain(row[at]), style=_STYLES[row[at].tone]) for at in places))
+    for row in zip(*(column.cells for column in columns), strict=True):
+        drawn.add_row(*row)
     return drawn
 
 
-def _plain(cell: Cell) -> str:
-    return f"{cell.text} {cell.note}" if cell.note else cell.text
+def _text(cell: Cell) -> Text:
+    return Text(f"{cell.text} {cell.note}" if cell.note else cell.text, _STYLES[cell.tone])
 
 
 def _heading(text: str, width: int) -> str:

@@ -13,7 +13,7 @@ from analysis.metrics.numbers import NOTHING, StudyNumber
 from analysis.metrics.rounding import short
 from analysis.report.cells import ratio_cell, value_cell
 from analysis.report.comparison import comparison_tables
-from analysis.report.table import Cell, ReportTable
+from analysis.report.table import Cell, ReportTable, texts
 from analysis.report.terminal import print_tables
 
 
@@ -105,3 +105,35 @@ def test_wide_numbers_and_long_names_take_more_tables_and_lose_nothing(variants:
 def test_a_number_without_luck_has_no_decimals_of_it() -> None:
     assert value_cell(StudyNumber.of(row(0.0, 0.0)), 1.0).text == "0 ± 0"
     assert value_cell(StudyNumber.of(row(0.1234, 0.0)), 1.0).text == "0.123 ± 0"
+
+
+def wide_table(title: str = "Loads", note: str = "in seconds") -> ReportTable:
+    rows = (texts("a case", "1.0 ± 0.1", "2.0 ± 0.2", "3.0 ± 0.3", "4.0 ± 0.4", "some words"),)
+    headings = ("case", "one", "two", "three", "four", "more")
+    return ReportTable(title, headings, rows, (note,), words=(0, 5), spare=(5,))
+
+
+def lines(width: int, *tables: ReportTable) -> list[list[str]]:
+    out = io.StringIO()
+    print_tables(Console(file=out, width=width), tables)
+    return [line.split() for line in out.getvalue().splitlines() if line.strip(" ─")]
+
+
+def test_a_table_that_is_too_wide_loses_its_spare_columns_before_it_is_cut() -> None:
+    assert lines(80, wide_table())[1] == ["case", "one", "two", "three", "four", "more"]
+    assert lines(60, wide_table())[1] == ["case", "one", "two", "three", "four"]
+
+
+def test_a_table_is_cut_into_parts_of_about_as_many_columns_each_with_the_names() -> None:
+    shown = lines(50, wide_table())
+    assert shown[1] == ["case", "one", "two"]
+    assert shown[3] == ["case", "three", "four"]
+    assert [line[:2] for line in shown if line[0] == "a"] == [["a", "case"]] * 2
+    assert [" ".join(line) for line in shown].count("Loads") == 1
+
+
+def test_a_note_of_several_tables_is_printed_once_below_the_last() -> None:
+    shown = lines(80, wide_table("x"), wide_table("y"), wide_table("z", note="in minutes"))
+    told = [" ".join(line) for line in shown]
+    assert told.count("in seconds") == 1
+    assert told.index("y") < told.index("in seconds") < told.index("z")
