@@ -13,6 +13,7 @@ from analysis.page.findings import Findings
 from analysis.report.capacity_table import FULL, STATIONS
 from analysis.report.cells import share_text
 from analysis.report.table import DASH, ReportTable, by_variant
+from analysis.study.units import at_point
 from sim.fact_names import WRITE_CAUSES
 
 GROUPED: Final = frozenset({"raft_log"})
@@ -49,13 +50,10 @@ def _sentence(found: Findings, point: int, variant: str, keys: Sequence[MetricKe
     candidates = [key for key in keys if key.class_ not in GROUPED] or keys
     busiest = max(candidates, key=lambda key: found.amount(point, variant, key))
     share, name = found.amount(point, variant, busiest), STATIONS[busiest.class_]
-    where = f" at {found.point_name(point)}" if found.point_name(point) else ""
+    who = at_point(variant, found.points[point])
     if share >= FULL:
-        return f"{variant}{where}: limited by the station “{name}”, {100 * share:.0f} % busy."
-    return (
-        f"{variant}{where}: no station is full; the busiest station is “{name}”, "
-        f"{100 * share:.0f} % busy."
-    )
+        return f"{who}: limited by the station “{name}”, {100 * share:.0f} % busy."
+    return f"{who}: no station is full; the busiest station is “{name}”, {100 * share:.0f} % busy."
 
 
 _MOST_ROWS: Final = 40

@@ -16,7 +16,7 @@ from analysis.report.expectations import claim_words
 from analysis.report.refusal import LOAD, STOPPED, verdict_lines
 from analysis.report.table import Cell, ReportTable
 from analysis.statistics.saturation import Verdict
-from analysis.study.units import point_words
+from analysis.study.units import at_point
 
 _MOST_ROWS: Final = 40
 _RULES: Final = (
@@ -65,7 +65,7 @@ def _cases(found: Findings) -> ReportTable:
     ordered = sorted(facts, key=lambda fact: set(fact["verdicts"]) == {_STABLE})
     rows = tuple(
         (
-            Cell(_case(fact)),
+            Cell(at_point(fact["variant"], fact["point"])),
             _verdict(fact),
             Cell(str(sum(fact["verdicts"].values()))),
             Cell(_spread(fact["warmup_s"])),
@@ -81,11 +81,6 @@ def _cases(found: Findings) -> ReportTable:
         notes,
         (0, 1),
     )
-
-
-def _case(fact: Mapping[str, Any]) -> str:
-    point = point_words(fact["point"])
-    return f"{fact['variant']} at {point}" if point else str(fact["variant"])
 
 
 def _verdict(fact: Mapping[str, Any]) -> Cell:

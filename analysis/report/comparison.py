@@ -16,7 +16,7 @@ from analysis.plots.axes import Point, axes_of
 from analysis.plots.sweep_outcomes import OutcomeCells, compared, outcome_cells
 from analysis.report.cells import ratio_cell, value_cell
 from analysis.report.table import DASH, Cell, ReportTable, texts
-from analysis.study.units import point_words
+from analysis.study.units import at_point, point_words
 
 MOST_WHOLE_POINTS: Final = 4
 """Points up to which each has tables of its own."""
@@ -188,11 +188,11 @@ def precision_table(found: Mapping[str, Any], unit_cpu_s: float, variants: int) 
     """
     rows = []
     for target in found["targets"]:
-        against, place = target["against"], point_words(target["point"])
+        against = f" / {target['against']}" if target["against"] else ""
+        figure = f"{target['variant']}{against}, {key_of(target)}"
         reached = DASH if target["reached"] is None else f"±{100 * target['reached']:.2g} %"
         rows.append((
-            Cell(f"{target['variant']}{f' / {against}' if against else ''}, {key_of(target)}"
-                 f"{f' at {place}' if place else ''}"),
+            Cell(at_point(figure, target["point"])),
             Cell(reached, "better" if target["met"] else "worse"),
             *texts(f"±{100 * target['wanted']:.2g} %", str(target["replications"]),
                    "reached" if target["met"] else "not reached"),

@@ -43,7 +43,7 @@ def _table(heading: str, judged: Sequence[Judged]) -> ReportTable:
             Cell(each.verdict, _TONES[each.verdict]),
         ))  # fmt: skip
     headings = ("anchor", "theirs", "ours", "error", "band", "")
-    return ReportTable(heading, headings, tuple(rows), words=(0, 5))
+    return ReportTable(heading, headings, tuple(rows), words=(0, 5), spare=(4,))
 
 
 def verdict_lines(judged: Sequence[Judged]) -> Iterator[str]:
