@@ -85,8 +85,9 @@ def _column(table: ReportTable, place: int) -> _Column:
 
 def _drawn(title: str, columns: Sequence[_Column]) -> Table:
     drawn = Table(
-        title=title or None, title_justify="left", box=box.SIMPLE_HEAD, padding=(0, 1),
-        pad_edge=False, collapse_padding=True, show_header=any(each.heading for each in columns),
+        title=Text(title, "table.title") if title else None, title_justify="left",
+        box=box.SIMPLE_HEAD, padding=(0, 1), pad_edge=False, collapse_padding=True,
+        show_header=any(each.heading for each in columns),
     )  # fmt: skip
     for column in columns:
         drawn.add_column(

@@ -137,3 +137,9 @@ def test_a_note_of_several_tables_is_printed_once_below_the_last() -> None:
     told = [" ".join(line) for line in shown]
     assert told.count("in seconds") == 1
     assert told.index("y") < told.index("in seconds") < told.index("z")
+
+
+def test_nothing_of_a_scenario_is_markup() -> None:
+    odd = "[red]in[/red] [/]"
+    table = ReportTable(odd, (odd, "one"), (texts(odd, odd),), (odd,))
+    assert [" ".join(line) for line in lines(80, table)] == [odd, f"{odd} one", f"{odd} {odd}", odd]
