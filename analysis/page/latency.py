@@ -31,31 +31,21 @@ def latency_tables(found: Findings) -> Iterator[Block]:
         )
     for point in found.whole_points:
         for metric, title in LATENCIES:
-            rows = [
-                (Cell(label), *cells)
-                for label, class_ in (("all", "all"), *_classes(found, point, metric))
-                for label, cells in _rows_of(found, point, (metric, class_), label)
-            ]
+            rows = tuple(_rows(found, point, metric))
             if rows:
                 caption = found.at(f"{title} (ms)", point)
-                yield ReportTable(caption, ("", *map(stat_name, STATS)), tuple(rows))
+                yield ReportTable(caption, ("", *map(stat_name, STATS)), rows)
 
 
-def _classes(found: Findings, point: int, metric: str) -> list[tuple[str, str]]:
-    """Returns transaction types; a lock's classes are its paths, told with the fallbacks."""
-    classes = found.classes(point, metric)
-    if metric != "txn_latency_ms" or len(classes) < 2:
-        return []
-    return [(class_, class_) for class_ in classes]
-
-
-def _rows_of(
-    found: Findings, point: int, of: tuple[str, str], label: str
-) -> Iterator[tuple[str, list[Cell]]]:
-    for name in found.variants:
-        numbers = [found.value(point, name, MetricKey(*of, stat)) for stat in STATS]
-        if any(number.is_there or number.refused for number in numbers):
-            yield name if label == "all" else f"{name}, {label}", list(map(_cell, numbers))
+def _rows(found: Findings, point: int, metric: str) -> Iterator[tuple[Cell, ...]]:
+    """Yields all transactions, then each type; a lock's classes are told with the fallbacks."""
+    types = found.classes(point, metric) if metric == "txn_latency_ms" else []
+    for class_ in ("all", *(types if len(types) > 1 else ())):
+        for name in found.variants:
+            numbers = [found.value(point, name, MetricKey(metric, class_, stat)) for stat in STATS]
+            if any(number.is_there or number.refused for number in numbers):
+                label = name if class_ == "all" else f"{name}, {class_}"
+                yield (Cell(label), *map(_cell, numbers))
 
 
 def _cell(number: StudyNumber) -> Cell:
