@@ -34,8 +34,8 @@ _UNKNOWN: Final = "verdict not known, `report` finds it"
 
 def print_diff(console: Console, diff: StudyDiff, *, everything: bool = False) -> None:
     """Prints a comparison; with ``everything`` all changes and all numbers that moved."""
-    print_text(console, f"A  {_study_words(diff.a)}")
-    print_text(console, f"B  {_study_words(diff.b)}")
+    print_text(console, f"A  {diff.a.folder}: {study_words(diff.a)}")
+    print_text(console, f"B  {diff.b.folder}: {study_words(diff.b)}")
     most = None if everything else MOST_CHANGES
     _print_changes(console, "scenario", diff.scenario, most)
     _print_changes(console, "made by", diff.maker, most)
@@ -45,16 +45,15 @@ def print_diff(console: Console, diff: StudyDiff, *, everything: bool = False) -
     _print_rest(console, diff)
 
 
-def _study_words(of: StudyResults) -> str:
+def study_words(of: StudyResults) -> str:
+    """Returns how many units a study has, of which seed and commit, and what it came to."""
     manifest = of.manifest
-    units = manifest.get("units", {}).get("done", len(manifest.get("digests", {})))
+    units = manifest.get("units")
+    done = units.get("done") if isinstance(units, dict) else len(manifest.get("digests", {}))
     commit = manifest.get("commit") or "unknown"
     unfinished = "" if manifest.get("finished", True) else ", not finished"
     outcome = "" if of.outcome == StudyOutcome.PASSED else f"; {of.outcome.upper() or _UNKNOWN}"
-    return (
-        f"{of.folder}: {units:,} units{unfinished}, seed {manifest.get('seed', '?')}, "
-        f"commit {commit}{outcome}"
-    )
+    return f"{done} units{unfinished}, seed {manifest.get('seed', '?')}, commit {commit}{outcome}"
 
 
 def _print_changes(

@@ -24,7 +24,7 @@ from analysis.metrics.shown import KEY_FIGURE_OF
 from analysis.page.charts import one_view
 from analysis.page.escaping import in_script
 from analysis.page.html import CHART_SCRIPTS, CHART_STYLES, environment, inlined
-from analysis.report.diff_table import changes_table, moves_table
+from analysis.report.diff_table import changes_table, moves_table, study_words
 from analysis.serve.shipped_files import shipped
 from analysis.serve.studies import NoStudyError
 from analysis.serve.time_travel import COURSES, Line, study_courses
@@ -62,7 +62,7 @@ def comparison(studies: Named, file: FileOf | None = None) -> dict[str, Any]:
     """
     (first, a), *others = studies
     return {
-        "studies": [{"name": name, "says": _study_words(of)} for name, of in studies],
+        "studies": [{"name": name, "says": study_words(of)} for name, of in studies],
         "pairs": [_pair(first, a, name, b) for name, b in others],
         "charts": [*_charts(studies), *_over_time(studies, file)],
     }
@@ -80,12 +80,6 @@ def comparison_file(studies: Named) -> str:
 def chart_data(found: dict[str, Any]) -> Markup:
     """Returns the charts as JSON for an element ``script``."""
     return Markup(in_script({"charts": found["charts"]}))
-
-
-def _study_words(of: StudyResults) -> str:
-    units = of.manifest.get("units")
-    done = units.get("done") if isinstance(units, dict) else None
-    return f"{done or '?'} units, seed {of.manifest.get('seed', '?')}"
 
 
 def _pair(first: str, a: StudyResults, name: str, b: StudyResults) -> dict[str, Any]:
