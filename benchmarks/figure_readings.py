@@ -21,7 +21,8 @@ from typing import Any, Final
 from analysis.metrics import rounding
 from analysis.metrics.numbers import StudyNumber, change_parts, change_text, signed
 from analysis.metrics.rounding import short
-from analysis.page.numbers import DASH, plain_value
+from analysis.report.cells import plain_value
+from analysis.report.table import DASH
 
 Row = Mapping[str, Any]
 

@@ -10,8 +10,8 @@ from typing import Any
 
 import yaml
 
-from analysis.page.numbers import DASH
 from analysis.report.sensitivity_table import mean_effect
+from analysis.report.table import DASH
 from benchmarks.figure_readings import ReadingError, read
 
 Summary = Mapping[str, Any]

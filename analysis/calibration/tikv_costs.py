@@ -99,6 +99,7 @@ def costs_of(growths: Sequence[Growth]) -> list[Cost]:
         message,
         _contained("store_visit", message),
         _contained("log_byte", message),
+        _contained("raftdb_record", message),
         apply,
         _contained("apply_write", apply),
         _contained("apply_key", apply),

@@ -12,8 +12,9 @@ from analysis.cli.failures import CommandError, ExitStatus
 from analysis.cli.study_app import DiffCommand
 from analysis.comparison.guards import Breach, Guard, breaches
 from analysis.comparison.moves import Move
-from analysis.comparison.results import StudyResults, SummaryKey, SummaryNumber, read_results
+from analysis.comparison.results import StudyResults, read_results
 from analysis.comparison.study_diff import StudyDiff, study_diff
+from analysis.metrics.numbers import NumberKey, StudyNumber
 from analysis.report.diff_table import print_diff
 from analysis.report.study_verdict import StudyOutcome
 from analysis.study.study_folder import write_text_whole
@@ -97,11 +98,11 @@ def _study(of: StudyResults) -> dict[str, Any]:
     return {"folder": str(of.folder), "outcome": of.outcome or None, **said}
 
 
-def _key(key: SummaryKey) -> dict[str, Any]:
+def _key(key: NumberKey) -> dict[str, Any]:
     return {"point": json.loads(key.point), "variant": key.variant, **key.figure.columns}
 
 
-def _number(of: SummaryNumber) -> dict[str, Any]:
+def _number(of: StudyNumber) -> dict[str, Any]:
     return {"value": of.value, "ci_low": of.ci_low, "ci_high": of.ci_high}
 
 

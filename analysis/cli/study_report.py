@@ -6,24 +6,25 @@ import time
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
+from rich.console import Console
+from rich.text import Text
+
 from analysis.cli.console import messages, output, print_json, say
 from analysis.cli.failures import ExitStatus
 from analysis.metrics.row_table import RowTable
 from analysis.metrics.shown import KEY_FIGURES
 from analysis.program import command
-from analysis.report.capacity_table import print_capacity
+from analysis.report.capacity_table import capacity_changes, capacity_sentence, capacity_tables
+from analysis.report.comparison import comparison_tables, precision_table
 from analysis.report.expectations import claim_line
-from analysis.report.precision_table import print_precision
 from analysis.report.refusal import verdict_lines
-from analysis.report.sensitivity_table import print_sensitivity
+from analysis.report.sensitivity_table import factor_table, weight_tables
 from analysis.report.study_verdict import StudyOutcome
-from analysis.report.table import print_comparison, print_sweep
+from analysis.report.terminal import print_tables, print_text
 from analysis.running.results import StudyResult
 from analysis.study.finished_study import FinishedStudy
 from analysis.study.units import count
 
-MOST_TABLES: Final = 4
-"""Points that get a full table each."""
 SHOWN_WARNINGS: Final = 3
 _SAID: Final = {"mechanism": "warning", "quantile": "warning", "unasked": "note"}
 
@@ -55,25 +56,32 @@ def report_result(result: StudyResult, *, as_json: bool = False) -> int:
 
 def print_study(run: FinishedStudy, summary: Mapping[str, Any]) -> None:
     """Prints what a reader looks at first: what was sought, or else the comparison."""
+    console, variants = output(), list(run.study.variants)
     if "capacity" in summary:
-        print_capacity(output(), summary["capacity"])
+        print_capacity(console, summary["capacity"])
     elif "sensitivity" in summary:
-        print_sensitivity(output(), summary["sensitivity"])
+        print_sensitivity(console, summary["sensitivity"])
     else:
-        _print_comparison(run, summary)
+        print_tables(console, comparison_tables(summary, variants, run.plan.points))
     if "precision" in summary:
-        cpu_s = [record.cpu_s for record in run.done.values()]
-        unit_cpu_s = sum(cpu_s) / max(len(cpu_s), 1)
-        print_precision(output(), summary["precision"], unit_cpu_s, len(run.study.variants))
+        table = precision_table(summary["precision"], run.unit_cpu_s, len(variants))
+        print_tables(console, [table])
 
 
-def _print_comparison(run: FinishedStudy, summary: Mapping[str, Any]) -> None:
-    """Prints a table a point, or with many points a table an outcome."""
-    variants, points = list(run.study.variants), run.plan.points
-    if len(points) > MOST_TABLES:
-        print_sweep(output(), summary, variants, points)
-    else:
-        print_comparison(output(), summary, variants, points)
+def print_capacity(console: Console, found: Mapping[str, Any]) -> None:
+    """Prints all cases, each in a line and in a sentence."""
+    print_tables(console, capacity_tables(found))
+    cases = (capacity_sentence(found, case) for case in found["cases"])
+    for sentence in (*capacity_changes(found), *cases):
+        print_text(console, sentence)
+
+
+def print_sensitivity(console: Console, found: Mapping[str, Any]) -> None:
+    """Prints what was varied, then a table and a sentence an outcome."""
+    print_tables(console, [factor_table(found)])
+    for table, says in weight_tables(found):
+        print_tables(console, [table])
+        console.print(Text(says), end="\n\n")
 
 
 def _verdict(run: FinishedStudy, summary: Mapping[str, Any]) -> int:

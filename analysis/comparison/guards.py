@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from typing import Final
 
 from analysis.comparison.moves import Move
-from analysis.comparison.results import SummaryKey, SummaryNumber
 from analysis.comparison.study_diff import StudyDiff
 from analysis.metrics.catalogue import MetricKey
+from analysis.metrics.numbers import NumberKey, StudyNumber
 
 _LIMIT: Final = re.compile(r"(?P<key>.*):(?P<share>\d+(\.\d+)?)(?P<percent> ?%)?")
 
@@ -47,7 +47,7 @@ class Breach:
     """A guarded number that became worse, or that cannot be judged."""
 
     guard: Guard
-    key: SummaryKey
+    key: NumberKey
     reason: str
 
 
@@ -75,20 +75,19 @@ def breaches(guard: Guard, diff: StudyDiff) -> list[Breach]:
 
 
 def _worse(guard: Guard, move: Move) -> str:
-    a, b = move.a.value, move.b.value
     if move.bounded:
-        return f"{move.a.words} to {move.b.words} cannot be judged: something had not ended"
+        return f"{move.words} cannot be judged: something had not ended"
     if not move.judged:
-        return f"{a:.4g} to {b:.4g} cannot be judged: run at least two replications of both"
+        return f"{move.words} cannot be judged: run at least two replications of both"
     if not move.moved or not move.worse:
         return ""
     if math.isnan(move.ratio):
-        return f"{a:.4g} to {b:.4g}"
+        return move.words
     if abs(move.ratio - 1) <= guard.limit:
         return ""
-    return f"{a:.4g} to {b:.4g}, {100 * (move.ratio - 1):+.1f} %"
+    return f"{move.words}, {100 * (move.ratio - 1):+.1f} %"
 
 
-def _refused(a: SummaryNumber, b: SummaryNumber) -> str:
+def _refused(a: StudyNumber, b: StudyNumber) -> str:
     """Returns why it counts; a number that was refused before as well is no worse now."""
     return f"is refused in B: {b.refused}" if b.refused and not a.refused else ""

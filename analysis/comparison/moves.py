@@ -16,15 +16,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import stdtr, stdtrit
 
-from analysis.comparison.results import SummaryKey, SummaryNumber
 from analysis.metrics.catalogue import HIGHER_IS_BETTER, QUANTILES
+from analysis.metrics.numbers import NumberKey, StudyNumber
 from analysis.statistics.intervals import CONFIDENCE, Array
 from sim.record.histogram import RELATIVE_ERROR
 
@@ -35,10 +35,10 @@ FALSE_DISCOVERIES: Final = 0.05
 class Move:
     """One number of both studies."""
 
-    key: SummaryKey
+    key: NumberKey
     """As in study B."""
-    a: SummaryNumber
-    b: SummaryNumber
+    a: StudyNumber
+    b: StudyNumber
     ratio: float
     """B / A; NaN where one is not positive."""
     ci_low: float
@@ -64,8 +64,13 @@ class Move:
     @property
     def worse(self) -> bool:
         """Whether B's number is the worse one, if it differs."""
-        lower = self.b.value < self.a.value
-        return lower == (self.key.metric in HIGHER_IS_BETTER) and self.b.value != self.a.value
+        higher, a, b = self.key.figure.metric in HIGHER_IS_BETTER, self.a.value, self.b.value
+        return (b < a) == higher and b != a
+
+    @property
+    def words(self) -> str:
+        """Returns ``2.776 to more than 2951``."""
+        return " to ".join(f"{'more than ' * of.at_least}{of.value:.4g}" for of in (self.a, self.b))
 
     @property
     def size(self) -> float:
@@ -73,7 +78,7 @@ class Move:
         return math.inf if math.isnan(self.ratio) else abs(math.log(self.ratio))
 
 
-def moves(pairs: Sequence[tuple[SummaryKey, SummaryNumber, SummaryNumber]]) -> list[Move]:
+def moves(pairs: Sequence[tuple[NumberKey, StudyNumber, StudyNumber]]) -> list[Move]:
     """Judges all numbers that both studies have.
 
     Args:
@@ -84,8 +89,8 @@ def moves(pairs: Sequence[tuple[SummaryKey, SummaryNumber, SummaryNumber]]) -> l
     """
     if not pairs:
         return []
-    a, b = (np.array([pair[side][:4] for pair in pairs], dtype=np.float64) for side in (1, 2))
-    quantile = np.array([key.stat in QUANTILES for key, _, _ in pairs])
+    a, b = (np.array([pair[side][1:5] for pair in pairs], dtype=np.float64) for side in (1, 2))
+    quantile = np.array([key.figure.stat in QUANTILES for key, _, _ in pairs])
     bound = np.where(quantile, np.log1p(RELATIVE_ERROR), 0.0)
     positive = (a[:, 0] > 0) & (b[:, 0] > 0)
     shift, error_a, error_b = _shift(a, b, bound, positive)
@@ -148,14 +153,14 @@ def _q_values(p: Array) -> Array:
 class Matched:
     """The numbers of two studies, as far as they belong together."""
 
-    both: list[tuple[SummaryKey, SummaryNumber, SummaryNumber]]
+    both: list[tuple[NumberKey, StudyNumber, StudyNumber]]
     """Each number once: a class that is all there is of a metric says what ``all`` says."""
-    repeats: dict[SummaryKey, list[SummaryKey]]
+    repeats: dict[NumberKey, list[NumberKey]]
     """By a number in ``both``, others that are the same in A and in B."""
-    refused: list[tuple[SummaryKey, SummaryNumber, SummaryNumber]]
+    refused: list[tuple[NumberKey, StudyNumber, StudyNumber]]
     """Refused in A, in B, or in both."""
-    only_a: list[SummaryKey]
-    only_b: list[SummaryKey]
+    only_a: list[NumberKey]
+    only_b: list[NumberKey]
 
 
 def _whole(class_: str) -> str:
@@ -164,8 +169,8 @@ def _whole(class_: str) -> str:
 
 
 def matched(
-    a: Mapping[SummaryKey, SummaryNumber],
-    b: Mapping[SummaryKey, SummaryNumber],
+    a: Mapping[NumberKey, StudyNumber],
+    b: Mapping[NumberKey, StudyNumber],
     variants: Mapping[str, str],
     points: Mapping[str, str],
 ) -> Matched:
@@ -190,8 +195,8 @@ def matched(
         elif number.refused or other.refused:
             found.refused.append((there, number, other))
         elif not (math.isnan(number.value) or math.isnan(other.value)):
-            whole = key._replace(class_=_whole(key.class_))
-            there_whole = there._replace(class_=whole.class_)
+            figure = replace(key.figure, class_=_whole(key.figure.class_))
+            whole, there_whole = key._replace(figure=figure), there._replace(figure=figure)
             if whole != key and a.get(whole) == number and b.get(there_whole) == other:
                 found.repeats.setdefault(there_whole, []).append(there)
             else:

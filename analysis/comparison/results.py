@@ -6,12 +6,13 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 import pyarrow as pa
 import yaml
 
 from analysis.metrics.catalogue import MetricKey
+from analysis.metrics.numbers import NumberKey, StudyNumber
 from analysis.program import command
 from analysis.study.parquet_sink import read_here
 from analysis.study.study_folder import StudyFolderError, no_study
@@ -24,47 +25,6 @@ SUMMED_UP: Final = ("scenario.yaml", MANIFEST, ROWS)
 """Files of a study that ``read_results`` reads, beside the record of its first unit."""
 
 
-class SummaryKey(NamedTuple):
-    """Which number."""
-
-    point: str
-    """As JSON with sorted keys."""
-    variant: str
-    metric: str
-    class_: str
-    stat: str
-
-    @property
-    def figure(self) -> MetricKey:
-        """Which figure it is, wherever it was found."""
-        return MetricKey(self.metric, self.class_, self.stat)
-
-    @property
-    def settings(self) -> str:
-        """The point's settings, each by the last part of its key."""
-        settings = json.loads(self.point)
-        return ", ".join(f"{key.rpartition('.')[2]} {value}" for key, value in settings.items())
-
-
-class SummaryNumber(NamedTuple):
-    """A number with its interval; NaN where there is none."""
-
-    value: float
-    ci_low: float
-    ci_high: float
-    replications: int
-    unit: str
-    refused: str
-    """Why it is refused; empty if it is not."""
-    at_least: bool = False
-    """Whether it is only a lower bound, since something had not ended."""
-
-    @property
-    def words(self) -> str:
-        """Returns ``2.776``, or ``more than 2951``."""
-        return f"{'more than ' * self.at_least}{self.value:.4g}"
-
-
 @dataclass(frozen=True, slots=True)
 class StudyResults:
     """One study."""
@@ -73,7 +33,7 @@ class StudyResults:
     manifest: Mapping[str, Any]
     scenario: Mapping[str, Any]
     """The resolved file."""
-    numbers: Mapping[SummaryKey, SummaryNumber]
+    numbers: Mapping[NumberKey, StudyNumber]
     model: str
     """Digest of the model that made the facts; empty if no unit is there to say it."""
     outcome: str = ""
@@ -127,24 +87,26 @@ def _first_sentence(error: Exception) -> str:
     return " ".join(str(error).split()).partition(". ")[0][:80]
 
 
-def _numbers(table: pa.Table) -> dict[SummaryKey, SummaryNumber]:
+def _numbers(table: pa.Table) -> dict[NumberKey, StudyNumber]:
     def column(name: str, none: object) -> list[Any]:
         if name not in table.column_names:
             return [none] * table.num_rows
         return [none if cell is None else cell for cell in table[name].to_pylist()]
 
-    nan = float("nan")
-    keys = (column(name, "") for name in ("point", "variant", "metric", "class", "stat"))
+    nan = float("nan")  # one object, so that numbers without an interval can be equal
     numbers = (
+        column("metric", ""),
         *(column(name, nan) for name in ("value", "ci_low", "ci_high")),
         column("replications", 0),
-        column("unit", ""),
         column("refused", ""),
         column("at_least", none=False),
+        column("unit", ""),
     )
+    figures = zip(*(column(name, "") for name in ("metric", "class", "stat")), strict=True)
+    places = zip(column("point", ""), column("variant", ""), figures, strict=True)
     return {
-        SummaryKey(*key): SummaryNumber(*number)
-        for key, number in zip(zip(*keys, strict=True), zip(*numbers, strict=True), strict=True)
+        NumberKey(point, variant, MetricKey(*figure)): StudyNumber(*number)
+        for (point, variant, figure), number in zip(places, zip(*numbers, strict=True), strict=True)
     }
 
 

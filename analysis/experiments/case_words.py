@@ -97,11 +97,11 @@ def unit_mark(found: Mapping[str, Any]) -> str:
 
 
 def headroom_words(case: Mapping[str, Any]) -> str:
-    """Returns ``+50 %``, or the bound that is known; empty: there is no present load."""
+    """Returns ``+50 %``, ``< −17 %`` where a bound is known; empty: there is no present load."""
     if case["headroom"] is None:
         return ""
     bound = {"above": "> ", "at least": "> ", "below": "< ", "at most": "< "}
-    return f"{bound.get(case['status'], '')}{100 * case['headroom']:+.0f} %"
+    return f"{bound.get(case['status'], '')}{100 * case['headroom']:+.0f} %".replace("-", "−")
 
 
 def why_refused(conclusion: Mapping[str, Any], case: Mapping[str, Any]) -> str:

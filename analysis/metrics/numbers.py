@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import pandas as pd
 
@@ -15,8 +15,22 @@ from analysis.metrics.rounding import NOT_KNOWN, decimals, short, with_half_widt
 from analysis.metrics.row_table import POINT, RowTable, point_text
 
 
-@dataclass(frozen=True, slots=True)
-class StudyNumber:
+class NumberKey(NamedTuple):
+    """Which number of a study."""
+
+    point: str
+    """As JSON with sorted keys."""
+    variant: str
+    figure: MetricKey
+
+    @property
+    def settings(self) -> str:
+        """The point's settings, each by the last part of its key."""
+        settings = json.loads(self.point)
+        return ", ".join(f"{key.rpartition('.')[2]} {value}" for key, value in settings.items())
+
+
+class StudyNumber(NamedTuple):
     """A number, or the ratio of two variants', with its 95 % interval."""
 
     metric: str
@@ -30,6 +44,7 @@ class StudyNumber:
     """Why it is refused; empty if it is not."""
     at_least: bool = False
     """Whether the true one is only known to be greater."""
+    unit: str = ""
 
     @classmethod
     def of(cls, row: Mapping[str, Any]) -> StudyNumber:
@@ -88,7 +103,7 @@ class StudyNumber:
     def scaled(self, scale: float) -> StudyNumber:
         """Returns the number in another unit."""
         ends = self.ci_low * scale, self.ci_high * scale
-        return replace(self, value=self.value * scale, ci_low=ends[0], ci_high=ends[1])
+        return self._replace(value=self.value * scale, ci_low=ends[0], ci_high=ends[1])
 
 
 NOTHING: Final = StudyNumber("")
@@ -120,7 +135,7 @@ class Numbers:
             columns = columns[columns[POINT].isin(places)]
         if keys is not None and len(columns):
             columns = columns[columns["metric"].isin([key.metric for key in keys])]
-        self._numbers: dict[tuple[str, str, MetricKey], StudyNumber] = {}
+        self._numbers: dict[NumberKey, StudyNumber] = {}
         self.points = [table.points[place] for place in columns[POINT].unique()]
         """Those at which there is any of the numbers, in their order."""
         if not len(columns):
@@ -131,11 +146,11 @@ class Numbers:
         ):
             key = MetricKey(metric, class_, stat)
             if keys is None or key in keys:
-                self._numbers[texts[point], variant, key] = number
+                self._numbers[NumberKey(texts[point], variant, key)] = number
 
     def get(self, point: Mapping[str, Any], variant: str, key: MetricKey) -> StudyNumber:
         """Returns a number; ``NOTHING`` if there is none."""
-        return self._numbers.get((point_text(point), variant, key), NOTHING)
+        return self._numbers.get(NumberKey(point_text(point), variant, key), NOTHING)
 
     def of(self, key: MetricKey) -> list[tuple[str, StudyNumber]]:
         """Returns the numbers of a key at all points, each with its point as text."""

@@ -13,7 +13,7 @@ from analysis.page.answer_wider import capital, of_capacity, of_sweep
 from analysis.page.capacity import capacity_tiles
 from analysis.page.content import Tile
 from analysis.page.findings import Findings
-from analysis.page.numbers import plain_value, tone_of
+from analysis.report.cells import plain_value, tone_of
 from analysis.statistics.unfinished import unfinished_words
 
 LOCKS: Final = MetricKey("lock_latency_ms")

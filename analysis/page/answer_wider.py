@@ -14,10 +14,10 @@ from analysis.experiments.case_words import (
 )
 from analysis.metrics.numbers import StudyNumber, change_text, signed
 from analysis.page.findings import Findings
-from analysis.page.numbers import plain_value
 from analysis.plots.axes import Axis, axes_of
 from analysis.plots.sweep_outcomes import OutcomeCells, outcome_cells
 from analysis.report.capacity_table import capacity_changes
+from analysis.report.cells import plain_value
 
 
 def capital(text: str) -> str:

@@ -14,9 +14,10 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any, Final
 
-from analysis.page.content import Aside, Block, Cell, Items, PageTable, Paragraph
+from analysis.page.content import Aside, Block, Items, Paragraph
 from analysis.page.findings import Findings
 from analysis.program import ROOT, USUAL
+from analysis.report.table import ReportTable, texts
 from analysis.study.interpolation import amount_of
 from sim.scenario.profiles import DEFAULT_MACHINE, profiles
 from sim.scenario.schema.hardware import CpuCosts, DiskSection, LsmSpec
@@ -52,21 +53,23 @@ def assumption_blocks(found: Findings) -> Iterator[Block]:
     """Yields the assumed inputs of this study, then the model's simplifications."""
     inputs = {one.key: one for one in reversed([*assumed_inputs(found.base, found.points)])}
     if inputs:
-        yield PageTable(
+        yield ReportTable(
             "Unpublished inputs",
             ("input", "value", "why"),
-            tuple(
-                (Cell(one.key), Cell(one.value), Cell(one.why)) for one in reversed(inputs.values())
+            tuple(texts(one.key, one.value, one.why) for one in reversed(inputs.values())),
+            (
+                "Everything else has a source, in scenarios/profiles and in the schema "
+                f"({USUAL} schema). A sensitivity study shows which of these would change the "
+                "answer.",
             ),
-            "Everything else has a source, in scenarios/profiles and in the schema "
-            f"({USUAL} schema). A sensitivity study shows which of these would change the "
-            "answer.",
             (0, 1, 2),
         )
     yield Items(tuple(_standing(found)))
-    rows = tuple(tuple(Cell(cell) for cell in row) for row in simplifications())
+    rows = tuple(texts(*row) for row in simplifications())
     if rows:
-        table = PageTable("", ("what is simplified", "why", "likely effect"), rows, words=(0, 1, 2))
+        table = ReportTable(
+            "", ("what is simplified", "why", "likely effect"), rows, words=(0, 1, 2)
+        )
         yield Aside(f"What the model omits: {len(rows)} simplifications", (table,))
     else:
         yield Paragraph("What the model omits: docs/MODEL.md.")

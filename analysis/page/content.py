@@ -10,45 +10,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-Tone = Literal["", "better", "worse", "quiet", "refused"]
-"""How a cell is meant; the words say it too, so that no colour is needed."""
+from analysis.report.table import ReportTable, Tone
 
 Weight = Literal["note", "warning", "alarm"]
-
-
-@dataclass(frozen=True, slots=True)
-class Cell:
-    """A cell of a table.
-
-    Attributes:
-        text: what it says.
-        tone: how it is meant.
-        detail: what belongs to it and may stand below it, such as an interval.
-    """
-
-    text: str
-    tone: Tone = ""
-    detail: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class PageTable:
-    """A table whose first column names its rows.
-
-    Attributes:
-        caption: what it shows, in a line.
-        headings: one a column.
-        rows: as many cells each as there are headings.
-        note: what a reader has to know of it; may be empty.
-        words: columns, from 0, that hold words; the others hold numbers.
-    """
-
-    kind: ClassVar[str] = "table"
-    caption: str
-    headings: tuple[str, ...]
-    rows: tuple[tuple[Cell, ...], ...]
-    note: str = ""
-    words: tuple[int, ...] = (0,)
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +87,7 @@ class Charts:
     note: str
 
 
-Block = PageTable | Paragraph | Items | Code | Aside | PageFigure | Charts
+Block = ReportTable | Paragraph | Items | Code | Aside | PageFigure | Charts
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,23 +129,6 @@ class Page:
     tiles: tuple[Tile, ...]
     notices: tuple[Paragraph, ...]
     sections: tuple[PageSection, ...]
-
-
-def texts(*cells: str) -> tuple[Cell, ...]:
-    """Returns a row of cells without a tone."""
-    return tuple(Cell(text) for text in cells)
-
-
-def by_variant(
-    caption: str,
-    heading: str,
-    variants: Sequence[str],
-    rows: Iterable[tuple[str, Iterable[str]]],
-    note: str = "",
-) -> PageTable:
-    """Returns a table with a column a variant; a row is its name and a text for each of them."""
-    cells = tuple(texts(name, *said) for name, said in rows)
-    return PageTable(caption, (heading, *variants), cells, note)
 
 
 def section(anchor: str, title: str, blocks: Iterable[Block]) -> tuple[PageSection, ...]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Final
+from typing import Any
 
 import pandas as pd
 import yaml
@@ -14,11 +14,9 @@ from analysis.metrics.catalogue import MetricKey
 from analysis.metrics.numbers import Numbers, StudyNumber
 from analysis.metrics.study_tables import StudyTables
 from analysis.plots.drawn import Drawn
+from analysis.report.comparison import MOST_WHOLE_POINTS, main_variant
 from analysis.study.finished_study import FinishedStudy
 from analysis.study.units import point_words
-
-MOST_WHOLE_POINTS: Final = 4
-"""Points up to which each has tables of its own."""
 
 
 @dataclass(frozen=True)
@@ -83,12 +81,7 @@ class Findings:
     @cached_property
     def main(self) -> str:
         """The variant that the question is about: the one most is expected of, or the last."""
-        said = [
-            claim["variant"]
-            for claim in self.summary["expectations"]
-            if claim["variant"] in self.variants[1:]
-        ]
-        return max(reversed(self.variants), key=said.count) if said else self.variants[-1]
+        return main_variant(self.variants, self.summary["expectations"])
 
     @cached_property
     def _values(self) -> Numbers:

@@ -15,7 +15,7 @@ from functools import cache
 from importlib.resources import files
 from typing import Any, Final
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
+from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from analysis.page.content import Page
@@ -71,9 +71,9 @@ def inlined(
 
 @cache
 def environment(package: str = __package__) -> Environment:
-    """Returns what sets the templates of a package: all text is escaped, nothing is hidden."""
+    """Returns what sets the templates of a package, or of this one: all text is escaped."""
     return Environment(
-        loader=PackageLoader(package),
+        loader=ChoiceLoader([PackageLoader(package), PackageLoader(__package__)]),
         autoescape=True,
         undefined=StrictUndefined,
         finalize=_shown,

@@ -5,22 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
-from analysis.metrics.catalogue import (
-    CPU_STATIONS,
-    DISK_STATIONS,
-    LOCK_STATIONS,
-    WRITE_PLACES,
-    MetricKey,
-)
+from analysis.metrics.catalogue import LOCK_STATIONS, WRITE_PLACES, MetricKey
 from analysis.metrics.rounding import short
 from analysis.metrics.shown import TO_KIB
-from analysis.page.content import Block, Items, PageTable, by_variant
+from analysis.page.content import Block, Items
 from analysis.page.findings import Findings
-from analysis.page.numbers import DASH, share_text
-from analysis.report.capacity_table import FULL
+from analysis.report.capacity_table import FULL, STATIONS
+from analysis.report.cells import share_text
+from analysis.report.table import DASH, ReportTable, by_variant
+from analysis.study.units import at_point
 from sim.fact_names import WRITE_CAUSES
 
-STATIONS: Final = CPU_STATIONS | DISK_STATIONS
 GROUPED: Final = frozenset({"raft_log"})
 """Takes all that waits in one group: it is busy long before it is full, and limits nothing."""
 
@@ -55,19 +50,16 @@ def _sentence(found: Findings, point: int, variant: str, keys: Sequence[MetricKe
     candidates = [key for key in keys if key.class_ not in GROUPED] or keys
     busiest = max(candidates, key=lambda key: found.amount(point, variant, key))
     share, name = found.amount(point, variant, busiest), STATIONS[busiest.class_]
-    where = f" at {found.point_name(point)}" if found.point_name(point) else ""
+    who = at_point(variant, found.points[point])
     if share >= FULL:
-        return f"{variant}{where}: limited by the station “{name}”, {100 * share:.0f} % busy."
-    return (
-        f"{variant}{where}: no station is full; the busiest station is “{name}”, "
-        f"{100 * share:.0f} % busy."
-    )
+        return f"{who}: limited by the station “{name}”, {100 * share:.0f} % busy."
+    return f"{who}: no station is full; the busiest station is “{name}”, {100 * share:.0f} % busy."
 
 
 _MOST_ROWS: Final = 40
 
 
-def _busiest_by_point(found: Findings) -> Iterator[PageTable]:
+def _busiest_by_point(found: Findings) -> Iterator[ReportTable]:
     """Yields the busiest station of each point and variant of a sweep."""
     columns = found.columns()
     busy = columns[
@@ -90,11 +82,11 @@ def _busiest_by_point(found: Findings) -> Iterator[PageTable]:
             (found.point_name(index), [cells.get((index, name), DASH) for name in found.variants])
             for index in places[:_MOST_ROWS]
         ),
-        f"{more:,} more in summary.json." if more > 0 else "",
+        *([f"{more:,} more in summary.json."] if more > 0 else []),
     )  # fmt: skip
 
 
-def time_tables(found: Findings) -> Iterator[PageTable]:
+def time_tables(found: Findings) -> Iterator[ReportTable]:
     """Yields where a lock request's time goes, on average."""
     for point in found.whole_points:
         steps = [one for one in found.classes(point, "lock_station_ms") if "/" not in one]
@@ -109,7 +101,7 @@ def time_tables(found: Findings) -> Iterator[PageTable]:
         yield _amount_table(found, caption, "step", times_ms)
 
 
-def byte_tables(found: Findings) -> Iterator[PageTable]:
+def byte_tables(found: Findings) -> Iterator[ReportTable]:
     """Yields what a transaction writes, by place and by cause."""
     metric = "disk_write_bytes_per_txn"
     for point in found.whole_points:
@@ -134,7 +126,7 @@ def _amounts(
 
 def _amount_table(
     found: Findings, caption: str, heading: str, amounts: Mapping[str, Sequence[float]]
-) -> PageTable:
+) -> ReportTable:
     rows = ((name, list(map(_amount, of))) for name, of in amounts.items())
     return by_variant(caption, heading, found.variants, rows)
 

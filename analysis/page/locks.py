@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from typing import Final, NamedTuple
 
 from analysis.metrics.rounding import short
-from analysis.page.content import Block, Paragraph, by_variant
+from analysis.page.content import Block, Paragraph
 from analysis.page.findings import Findings
-from analysis.page.numbers import DASH
+from analysis.report.table import DASH, by_variant
 
 
 class _Count(NamedTuple):
@@ -50,7 +50,7 @@ def lock_blocks(found: Findings) -> Iterator[Block]:
             rows = _rows(found, point, count.metric)
             if rows:
                 caption = found.at(count.title, point)
-                yield by_variant(caption, "", found.variants, rows, count.note)
+                yield by_variant(caption, "", found.variants, rows, *filter(None, [count.note]))
             elif rows is not None:
                 never.append(count.never)
         if never:

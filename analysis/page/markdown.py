@@ -10,6 +10,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from analysis.page.content import Code, Page
 from analysis.page.escaping import in_brackets, in_markdown, visible
+from analysis.report.table import ReportTable
 
 _BLANK_LINES: Final = re.compile(r"\n{3,}")
 
@@ -51,7 +52,7 @@ def _indented(block: Code) -> _Ready:
     return _Ready("\n".join(f"    {line}" for line in visible(block.text).splitlines()))
 
 
-def _rule(table: Any) -> _Ready:
+def _rule(table: ReportTable) -> _Ready:
     """Returns the line below a table's headings: words to the left, numbers to the right."""
     sides = (":--" if place in table.words else "--:" for place in range(len(table.headings)))
     return _Ready(f"| {' | '.join(sides)} |")

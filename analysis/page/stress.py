@@ -15,17 +15,18 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from analysis.page.assumptions import paragraph
-from analysis.page.content import Aside, Block, Code, PageTable, Paragraph, texts
+from analysis.page.content import Aside, Block, Code, Paragraph
 from analysis.page.findings import Findings
 from analysis.program import USUAL
 from analysis.report.manifest import commit, host_words, package_versions
+from analysis.report.table import ReportTable, texts
 
 _LOGIC: Final = "docs/MODEL.md, “Logic: a request's way”"
 _SHARING: Final = "Open source, Apache-2.0; commit and command that repeat it: below."
 _REGIONS: Final = "docs/MODEL.md, “When regions move”"
 
 
-def checklist(found: Findings) -> Iterator[PageTable]:
+def checklist(found: Findings) -> Iterator[ReportTable]:
     """Yields one table a part of the checklist."""
     parts = (
         ("1 Objectives", _objectives(found)),
@@ -37,7 +38,7 @@ def checklist(found: Findings) -> Iterator[PageTable]:
     )
     for title, items in parts:
         rows = tuple(texts(name, text) for name, text in items)
-        yield PageTable(title, ("item", "in this study"), rows, words=(0, 1))
+        yield ReportTable(title, ("item", "in this study"), rows, words=(0, 1))
 
 
 def _objectives(found: Findings) -> Iterator[tuple[str, str]]:
@@ -195,6 +196,6 @@ def provenance_blocks(found: Findings) -> Iterator[Block]:
         ("Spark", found.run.master or "not started"),
         ("wall time", f"{time.perf_counter() - found.run.begun_s:,.0f} s"),
     )
-    yield PageTable("Provenance", ("", ""), tuple(texts(*row) for row in rows), words=(0, 1))
+    yield ReportTable("Provenance", ("", ""), tuple(texts(*row) for row in rows), words=(0, 1))
     if len(scenario) <= _LONGEST_ASIDE:
         yield Aside("The scenario, resolved", (Code(scenario),))

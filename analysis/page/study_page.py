@@ -9,21 +9,25 @@ from pathlib import Path
 from typing import Any, Final
 
 from analysis.metrics.study_tables import StudyTables
-from analysis.page import charts, comparison, limits
+from analysis.page import charts, limits
 from analysis.page.answer import answer, tiles
 from analysis.page.assumptions import assumption_blocks
 from analysis.page.capacity import capacity_blocks
-from analysis.page.content import Block, Cell, Charts, Page, PageTable, Paragraph, section
+from analysis.page.content import Block, Charts, Page, Paragraph, section
 from analysis.page.findings import Findings
 from analysis.page.html import html_text
+from analysis.page.latency import latency_tables
 from analysis.page.locks import lock_blocks
 from analysis.page.markdown import markdown_text
 from analysis.page.pictures import Album
-from analysis.page.sensitivity import sensitivity_blocks
 from analysis.page.stress import checklist, provenance_blocks
 from analysis.page.trust import notices, trust_blocks
 from analysis.plots import timeline
 from analysis.plots.drawn import Drawn
+from analysis.report.comparison import comparison_tables
+from analysis.report.expectations import expectation_table
+from analysis.report.sensitivity_table import factor_table, weight_tables
+from analysis.report.table import ReportTable, texts
 from analysis.study.finished_study import FinishedStudy
 from analysis.study.study_folder import write_text_whole
 
@@ -99,16 +103,16 @@ def _sections(
         yield from album.figures(found.of_section(*names))
 
     yield "comparison", "Comparison", chain(
-        drawn("answer"), comparison.comparison_tables(found), comparison.expectation_table(found)
+        drawn("answer"), _comparison(found), expectation_table(found.summary)
     )  # fmt: skip
     yield "capacity", "What-if capacity", chain(capacity_blocks(found), drawn("capacity", "cost"))
     yield "load", charts.sweep_title(found), chain(
         _charts(data, "load-", _LOAD_NOTE), drawn("load", "sweep")
     )  # fmt: skip
     yield "sensitivity", "What would change the answer", chain(
-        sensitivity_blocks(found), drawn("sensitivity")
+        _sensitivity(found), drawn("sensitivity")
     )  # fmt: skip
-    yield "latency", "Latency", chain(drawn("latency"), comparison.latency_tables(found))
+    yield "latency", "Latency", chain(drawn("latency"), latency_tables(found))
     yield "time", "Over time", chain(_time_charts(found, data), drawn("time"), _events(found))
     yield "where-time", "Where the time goes", chain(limits.time_tables(found), drawn("stations"))
     yield "where-bytes", "Where the bytes go", chain(limits.byte_tables(found), drawn("writes"))
@@ -120,6 +124,19 @@ def _sections(
     yield "assumptions", "Assumptions", assumption_blocks(found)
     yield "stress", "STRESS-DES checklist", checklist(found)
     yield "provenance", "How to repeat it", provenance_blocks(found)
+
+
+def _comparison(found: Findings) -> Iterator[ReportTable]:
+    if not found.searched:
+        yield from comparison_tables(found.summary, found.variants, found.points)
+
+
+def _sensitivity(found: Findings) -> Iterator[Block]:
+    """Yields a line and a table an outcome, and what was varied."""
+    if "sensitivity" in found.summary:
+        for table, says in weight_tables(found.summary["sensitivity"]):
+            yield from (Paragraph(says), table)
+        yield factor_table(found.summary["sensitivity"])
 
 
 def _charts(data: Mapping[str, charts.Chart], kind: str, note: str) -> Iterator[Block]:
@@ -134,7 +151,7 @@ def _time_charts(found: Findings, data: Mapping[str, charts.Chart]) -> Iterator[
         yield from _charts(data, f"time-{point}-", _TIME_NOTE)
 
 
-def _events(found: Findings) -> Iterator[PageTable]:
+def _events(found: Findings) -> Iterator[ReportTable]:
     """Yields what was done to the cluster, and when."""
     happenings, units = found.tables.happenings, found.tables.units
     for point in sorted({int(index) for index in happenings["point_index"]}):
@@ -142,18 +159,18 @@ def _events(found: Findings) -> Iterator[PageTable]:
         marks = timeline.marks(happenings[happenings["point_index"] == point], span_s)
         ordered = sorted(marks, key=lambda mark: mark.from_s)
         rows = tuple(
-            (
-                Cell(charts.mark_words(mark)),
-                Cell(f"{mark.from_s:.2f}"),
-                Cell(f"{mark.until_s:.2f}" if mark.until_s > mark.from_s else ""),
+            texts(
+                charts.mark_words(mark),
+                f"{mark.from_s:.2f}",
+                f"{mark.until_s:.2f}" if mark.until_s > mark.from_s else "",
             )
             for mark in ordered[:_MOST_EVENTS]
         )
         if rows:
             caption = found.at("What was done to the cluster", point)
             more = len(ordered) - len(rows)
-            note = f"And {more:,} more." if more else ""
-            yield PageTable(caption, ("what", "from (s)", "until (s)"), rows, note)
+            notes = (f"And {more:,} more.",) if more else ()
+            yield ReportTable(caption, ("what", "from (s)", "until (s)"), rows, notes)
 
 
 def _left_out(album: Album) -> Iterator[Block]:

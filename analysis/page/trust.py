@@ -9,12 +9,14 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from analysis.metrics.rounding import short
-from analysis.page.comparison import claim_words, precision_table
-from analysis.page.content import Block, Cell, PageTable, Paragraph
+from analysis.page.content import Block, Paragraph
 from analysis.page.findings import Findings
+from analysis.report.comparison import precision_table
+from analysis.report.expectations import claim_words
 from analysis.report.refusal import LOAD, STOPPED, verdict_lines
+from analysis.report.table import Cell, ReportTable
 from analysis.statistics.saturation import Verdict
-from analysis.study.units import point_words
+from analysis.study.units import at_point
 
 _MOST_ROWS: Final = 40
 _RULES: Final = (
@@ -37,7 +39,8 @@ def trust_blocks(found: Findings) -> Iterator[Block]:
     """Yields verdicts on load, cuts of warm-up, precision, and what checkers saw."""
     yield Paragraph(_verdicts(found))
     yield _cases(found)
-    yield from precision_table(found)
+    if "precision" in found.summary:
+        yield precision_table(found.summary["precision"], found.run.unit_cpu_s, len(found.variants))
     yield Paragraph(_replications(found))
     yield Paragraph(_checked(found))
 
@@ -57,12 +60,12 @@ def _verdicts(found: Findings) -> str:
     return " ".join([f"{'. '.join(lines)}.", *rules])
 
 
-def _cases(found: Findings) -> PageTable:
+def _cases(found: Findings) -> ReportTable:
     facts = found.summary["units"]
     ordered = sorted(facts, key=lambda fact: set(fact["verdicts"]) == {_STABLE})
     rows = tuple(
         (
-            Cell(_case(fact)),
+            Cell(at_point(fact["variant"], fact["point"])),
             _verdict(fact),
             Cell(str(sum(fact["verdicts"].values()))),
             Cell(_spread(fact["warmup_s"])),
@@ -70,19 +73,14 @@ def _cases(found: Findings) -> PageTable:
         for fact in ordered[:_MOST_ROWS]
     )
     more = len(facts) - len(rows)
-    note = f"{more:,} more in summary.json." if more else ""
-    return PageTable(
+    notes = (f"{more:,} more in summary.json.",) if more else ()
+    return ReportTable(
         "Load and warm-up by case",
         ("case", "verdict", "replications", "left out as warm-up (s)"),
         rows,
-        note,
+        notes,
         (0, 1),
     )
-
-
-def _case(fact: Mapping[str, Any]) -> str:
-    point = point_words(fact["point"])
-    return f"{fact['variant']} at {point}" if point else str(fact["variant"])
 
 
 def _verdict(fact: Mapping[str, Any]) -> Cell:

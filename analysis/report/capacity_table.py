@@ -1,16 +1,9 @@
-"""What a capacity search tells a person: a line a case, then each case in a sentence.
-
-Fits 80 columns; plain text when the output is no terminal.
-"""
+"""What a capacity search tells a person: tables of its cases, and each case in a sentence."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, Final
-
-from rich.console import Console
-from rich.table import Table
-from rich.text import Text
 
 from analysis.experiments.case_words import (
     OUTAGE,
@@ -24,33 +17,77 @@ from analysis.experiments.case_words import (
     unit_mark,
     why_refused,
 )
+from analysis.metrics.catalogue import CPU_STATIONS, DISK_STATIONS
 from analysis.metrics.numbers import StudyNumber, change_text, span_text
 from analysis.metrics.rounding import short
-from analysis.report.terminal import plain_table
+from analysis.report.table import DASH, ReportTable, texts
 
 Case = Mapping[str, Any]
 Found = Mapping[str, Any]
 
 FULL: Final = 0.8
 """A station that is busier than this limits the case; below, what passes the limit is no queue."""
+STATIONS: Final = CPU_STATIONS | DISK_STATIONS
 
 
-def print_capacity(console: Console, found: Found) -> None:
-    """Prints all cases.
+def capacity_tables(found: Found) -> Iterator[ReportTable]:
+    """Yields the capacity of each case, and what it costs.
 
     Args:
-        console: where to.
         found: ``capacity`` of ``summary.json``.
     """
-    cases = found["cases"]
-    console.print(_capacities(found))
-    if any(case["cost_per_hour"] is not None for case in cases):
-        console.print(_costs(found))
-    for sentence in (
-        *capacity_changes(found),
-        *(capacity_sentence(found, case) for case in cases),
-    ):
-        console.print(Text(sentence), soft_wrap=not console.is_terminal)
+    yield _capacities(found)
+    if any(case["cost_per_hour"] is not None for case in found["cases"]):
+        yield _costs(found)
+
+
+def _capacities(found: Found) -> ReportTable:
+    rows = [
+        texts(
+            case_words(case),
+            capacity_text(found, case),
+            DASH if case["txn_per_s"] is None else short(case["txn_per_s"]),
+            str(case["binds"] or DASH),
+            station_words(case),
+            headroom_words(case) or DASH,
+            DASH if case["present_p_met"] is None else probability_words(case["present_p_met"]),
+        )
+        for case in found["cases"]
+    ]
+    load = "threads" if found["load"] == "workload.threads" else "load (1/s)"
+    present = next((case["present"] for case in found["cases"] if case["present"]), None)
+    at = "" if present is None else f" at {load_words(present)}"
+    headings = (
+        "case", f"{load} [95 %]", "completed (1/s)", "what breaks first", "busiest station",
+        f"headroom{at}", f"chance to keep the promise{at}",
+    )  # fmt: skip
+    return ReportTable("Capacity by case", headings, tuple(rows), words=(0, 3, 4), spare=(2, 3, 6))
+
+
+def station_words(case: Case) -> str:
+    """Returns ``store pollers, 97 %``; a dash for no station."""
+    station = case["station"]
+    return f"{STATIONS[station['name']]}, {100 * station['busy']:.0f} %" if station else DASH
+
+
+def _costs(found: Found) -> ReportTable:
+    rows = []
+    for case in found["cases"]:
+        price, each = case["cost_per_hour"], case["cost_per_1000_txn"]
+        rows.append(texts(
+            case_words(case),
+            DASH if price is None else f"{price:,.2f}",
+            DASH if each is None else f"{1000 * each:,.2f}",
+            {True: "not beaten", False: "beaten", None: DASH}[case["pareto"]],
+        ))  # fmt: skip
+    return ReportTable(
+        "What it costs",
+        ("case", "per hour", "per million transactions", "price and capacity"),
+        tuple(rows),
+        ("In the currency of capacity.prices. A case is beaten if another costs no more and "
+         "carries no less.",),
+        words=(0, 3),
+    )  # fmt: skip
 
 
 def capacity_changes(found: Found) -> list[str]:
@@ -73,41 +110,6 @@ def _change(ratio: StudyNumber) -> str:
     if ratio.has_interval and not ratio.told_apart:
         return f"as much ({change_text(ratio)}) as"
     return f"{span_text(ratio)} {'more' if ratio.value > 1 else 'less'} than"
-
-
-def _capacities(found: Found) -> Table:
-    threads = found["load"] == "workload.threads"
-    table = plain_table(is_close=True)
-    table.add_column("case", overflow="fold")
-    table.add_column("threads [95 %]" if threads else "load (1/s) [95 %]", justify="right")
-    if threads:
-        table.add_column("txn/s", justify="right")
-    table.add_column("busiest", overflow="fold")
-    table.add_column("headroom", justify="right")
-    for case in found["cases"]:
-        cells = [case_words(case), capacity_text(found, case)]
-        if threads:
-            cells.append("-" if case["txn_per_s"] is None else short(case["txn_per_s"]))
-        table.add_row(*cells, _station(case), headroom_words(case) or "-")
-    return table
-
-
-def _costs(found: Found) -> Table:
-    """Returns what cases cost; one that no other beats in both price and capacity is marked."""
-    table = plain_table(is_close=True)
-    table.add_column("case", overflow="fold")
-    for heading in ("cost per hour", "txn/s", "per million txn", "Pareto"):
-        table.add_column(heading, justify="right")
-    for case in found["cases"]:
-        price, each = case["cost_per_hour"], case["cost_per_1000_txn"]
-        table.add_row(
-            case_words(case),
-            "-" if price is None else f"{price:,.2f}",
-            "-" if case["txn_per_s"] is None else short(case["txn_per_s"]),
-            "-" if each is None else f"{1000 * each:.3g}",
-            {True: "yes", False: "beaten", None: "-"}[case["pareto"]],
-        )
-    return table
 
 
 def capacity_sentence(found: Found, case: Case) -> str:
@@ -164,8 +166,3 @@ def probability_words(chance: float) -> str:
     if chance > 0.99:
         return "above 99 %"
     return "below 1 %" if chance < 0.01 else f"{100 * chance:.0f} %"
-
-
-def _station(case: Case) -> str:
-    station = case["station"]
-    return "-" if station is None else f"{station['name']} {100 * station['busy']:.0f} %"

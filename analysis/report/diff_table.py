@@ -6,25 +6,26 @@ Fits 80 columns; plain text when the output is no terminal.
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, Final
 
 from rich.console import Console
-from rich.text import Text
 
 from analysis.comparison.moves import FALSE_DISCOVERIES, Move
-from analysis.comparison.results import StudyResults, SummaryKey
+from analysis.comparison.results import StudyResults
 from analysis.comparison.study_diff import Change, StudyDiff
-from analysis.metrics.rounding import short, with_ends
+from analysis.metrics.numbers import NumberKey, StudyNumber
+from analysis.metrics.rounding import short
 from analysis.metrics.shown import KEY_FIGURE_OF, ShownFigure
+from analysis.report.cells import ratio_cell
 from analysis.report.study_verdict import StudyOutcome
-from analysis.report.terminal import plain_table
+from analysis.report.table import DASH, Cell, ReportTable, Tone, texts
+from analysis.report.terminal import print_tables, print_text
 
 MOST_CHANGES: Final = 15
 MOST_MOVES: Final = 25
 LONGEST_VALUE: Final = 40
-LONGEST_NAME: Final = 26
 _PLACES: Final = {figure: place for place, figure in enumerate(KEY_FIGURE_OF)}
 
 
@@ -33,8 +34,8 @@ _UNKNOWN: Final = "verdict not known, `report` finds it"
 
 def print_diff(console: Console, diff: StudyDiff, *, everything: bool = False) -> None:
     """Prints a comparison; with ``everything`` all changes and all numbers that moved."""
-    _line(console, f"A  {_study_words(diff.a)}")
-    _line(console, f"B  {_study_words(diff.b)}")
+    print_text(console, f"A  {diff.a.folder}: {study_words(diff.a)}")
+    print_text(console, f"B  {diff.b.folder}: {study_words(diff.b)}")
     most = None if everything else MOST_CHANGES
     _print_changes(console, "scenario", diff.scenario, most)
     _print_changes(console, "made by", diff.maker, most)
@@ -44,42 +45,40 @@ def print_diff(console: Console, diff: StudyDiff, *, everything: bool = False) -
     _print_rest(console, diff)
 
 
-def _line(console: Console, text: str, style: str = "") -> None:
-    console.print(Text(text, style=style), soft_wrap=not console.is_terminal)
-
-
-def _study_words(of: StudyResults) -> str:
+def study_words(of: StudyResults) -> str:
+    """Returns how many units a study has, of which seed and commit, and what it came to."""
     manifest = of.manifest
-    units = manifest.get("units", {}).get("done", len(manifest.get("digests", {})))
+    units = manifest.get("units")
+    done = units.get("done") if isinstance(units, dict) else len(manifest.get("digests", {}))
     commit = manifest.get("commit") or "unknown"
     unfinished = "" if manifest.get("finished", True) else ", not finished"
     outcome = "" if of.outcome == StudyOutcome.PASSED else f"; {of.outcome.upper() or _UNKNOWN}"
-    return (
-        f"{of.folder}: {units:,} units{unfinished}, seed {manifest.get('seed', '?')}, "
-        f"commit {commit}{outcome}"
-    )
+    return f"{done} units{unfinished}, seed {manifest.get('seed', '?')}, commit {commit}{outcome}"
 
 
 def _print_changes(
     console: Console, what: str, changes: Sequence[Change], most: int | None
 ) -> None:
     if not changes:
-        _line(console, f"{what}: the same")
+        print_text(console, f"{what}: the same")
         return
-    table = plain_table(is_close=True)
-    for name in (what, "A", "B"):
-        table.add_column(name, overflow="fold")
-    for change in changes[:most]:
-        table.add_row(Text(change.key), Text(value_words(change.a)), Text(value_words(change.b)))
-    console.print(table)
+    print_tables(console, [changes_table(what, changes[:most])])
     if most is not None and len(changes) > most:
-        _line(console, f"  and {len(changes) - most:,} more; --all shows them")
+        print_text(console, f"  and {len(changes) - most:,} more; --all shows them")
+
+
+def changes_table(title: str, changes: Sequence[Change], a: str = "A", b: str = "B") -> ReportTable:
+    """Returns a row a key that differs, under the names of the two studies."""
+    rows = tuple(
+        texts(change.key, value_words(change.a), value_words(change.b)) for change in changes
+    )
+    return ReportTable(title, ("key", a, b), rows, words=(0, 1, 2))
 
 
 def value_words(value: Any) -> str:
     """Returns a value of a scenario as a file has it, cut if it is long; a dash for none."""
     if value is None:
-        return "-"
+        return DASH
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
     return text if len(text) <= LONGEST_VALUE else text[: LONGEST_VALUE - 1] + "…"
 
@@ -87,9 +86,9 @@ def value_words(value: Any) -> str:
 def _print_facts(console: Console, diff: StudyDiff) -> None:
     facts = diff.facts
     if facts.all_same:
-        _line(console, f"facts: the same, byte for byte, in all {facts.a:,} units")
+        print_text(console, f"facts: the same, byte for byte, in all {facts.a:,} units")
     elif facts.same:
-        _line(console, f"facts: the same, byte for byte, in {facts.same:,} units of A's "
+        print_text(console, f"facts: the same, byte for byte, in {facts.same:,} units of A's "
                        f"{facts.a:,} and B's {facts.b:,}")  # fmt: skip
 
 
@@ -101,37 +100,53 @@ def _print_names(console: Console, diff: StudyDiff) -> None:
     ):
         renamed = [f"{a} of A is compared with {b} of B" for a, b in pairs.items() if a != b]
         if renamed:
-            _line(console, f"{what}: {renamed[0]}")
+            print_text(console, f"{what}: {renamed[0]}")
             continue
         for side, names in (("A", mine), ("B", theirs)):
             alone = [name for name in names if name not in pairs]
             if alone:
                 shown = ", ".join(alone[:5]) + (" …" if len(alone) > 5 else "")
-                _line(console, f"{what} only in {side}: {shown}; the {len(pairs):,} in both are "
-                               "compared")  # fmt: skip
+                both = f"the {len(pairs):,} in both are compared"
+                print_text(console, f"{what} only in {side}: {shown}; {both}")
 
 
 def _print_moves(console: Console, diff: StudyDiff, most: int | None) -> None:
     moved = sorted(diff.moved, key=_weight)
     if not moved:
         return
-    swept, several = len(diff.points) > 1, len(diff.variants) > 1
-    table = plain_table(is_close=True)
-    for heading in (*(["point"] if swept else []), *(["variant"] if several else []), "moved"):
-        table.add_column(heading, overflow="fold")
-    for heading in ("A", "B", "B / A"):
-        table.add_column(heading, justify="right", no_wrap=True)
-    for move in moved[:most]:
-        words = [move.key.settings] if swept else []
-        words += [move.key.variant] if several else []
-        figure = shown_figure(move.key)
-        words.append(_broken(figure.title))
-        style = "red" if move.worse else "green"
-        numbers = [_digits(of.value * figure.scale) for of in (move.a, move.b)]
-        table.add_row(*map(Text, [*words, *numbers]), Text(ratio_words(move), style=style))
-    console.print(table)
+    print_tables(console, [moves_table("Moved beyond noise", moved[:most])])
     if most is not None and len(moved) > most:
-        _line(console, f"  and {len(moved) - most:,} more moved; --all shows them")
+        print_text(console, f"  and {len(moved) - most:,} more moved; --all shows them")
+
+
+def moves_table(title: str, moves: Sequence[Move], a: str = "A", b: str = "B") -> ReportTable:
+    """Returns a row a number of both studies, with the verdict on its ratio."""
+    rows = []
+    for move in moves:
+        figure = KEY_FIGURE_OF.get(move.key.figure) or ShownFigure(
+            move.key.figure, str(move.key.figure)
+        )
+        settings = move.key.settings
+        rows.append((
+            *texts(
+                move.key.variant + (f", {settings}" if settings else ""),
+                figure.title,
+                *(_digits(of.value * figure.scale) for of in (move.a, move.b)),
+            ),
+            _ratio_cell(move),
+        ))  # fmt: skip
+    return ReportTable(title, ("variant", "number", a, b, f"{b} / {a}"), tuple(rows), words=(0, 1))
+
+
+def _ratio_cell(move: Move) -> Cell:
+    ratio = StudyNumber(move.key.figure.metric, move.ratio, move.ci_low, move.ci_high)
+    cell = ratio_cell(ratio)
+    if not move.judged:
+        return replace(cell, tone="quiet", verdict="not judged")
+    if not move.moved:
+        return replace(cell, tone="quiet", verdict="did not move")
+    tone: Tone = "worse" if move.worse else "better"
+    return replace(cell, tone=tone, verdict=tone)
 
 
 def _weight(move: Move) -> tuple[int, float]:
@@ -139,35 +154,15 @@ def _weight(move: Move) -> tuple[int, float]:
     return _PLACES.get(move.key.figure, len(_PLACES)), -move.size
 
 
-def shown_figure(key: SummaryKey) -> ShownFigure:
-    """Returns how a number is shown; one that is no key figure by its key."""
-    return KEY_FIGURE_OF.get(key.figure) or ShownFigure(key.figure, str(key.figure))
-
-
-def _broken(name: str) -> str:
-    """Returns a long key in two lines, cut behind its metric."""
-    metric, dot, rest = name.partition(".")
-    return f"{metric}{dot}\n  {rest}" if rest and len(name) > LONGEST_NAME else name
-
-
 def _digits(value: float) -> str:
     """Returns a number in few digits: millions have a word of their own."""
     return f"{value / 1e6:,.1f} M" if abs(value) >= 1e6 else short(value)
 
 
-def ratio_words(move: Move) -> str:
-    """Returns ``1.07 [1.05, 1.09]``; a dash where there is no ratio."""
-    if math.isnan(move.ratio):
-        return "-"
-    if math.isnan(move.ci_low):
-        return short(move.ratio)
-    return with_ends(move.ratio, move.ci_low, move.ci_high)
-
-
 def _print_rest(console: Console, diff: StudyDiff) -> None:
     """Says in a few lines what did not move, and what could not be compared."""
     number, total = len(diff.moved), diff.judged
-    _line(
+    print_text(
         console,
         f"{number:,} of {total:,} numbers moved beyond noise (Welch's t, "
         f"{100 * FALSE_DISCOVERIES:g} % false discoveries); {total - number:,} did not",
@@ -175,29 +170,29 @@ def _print_rest(console: Console, diff: StudyDiff) -> None:
     bounded = [move for move in diff.moves if move.bounded]
     if bounded:
         first = bounded[0]
-        told = f"{first.key.variant}, {first.key.figure}: {first.a.words} to {first.b.words}"
+        told = f"{first.key.variant}, {first.key.figure}: {first.words}"
         more = f", and {len(bounded) - 1:,} more" if bounded[1:] else ""
-        _line(console, f"not judged, since something had not ended: {told}{more}", "yellow")
+        print_text(console, f"not judged, since something had not ended: {told}{more}", "yellow")
     single = len(diff.moves) - total - len(bounded)
     if single:
-        _line(console, f"{single:,} numbers have no interval in A or B and were not judged: run at "
-                       "least two replications")  # fmt: skip
+        why = "have no interval in A or B and were not judged: run at least two replications"
+        print_text(console, f"{single:,} numbers {why}")
     for side, refused in _refusals(diff).items():
         if refused:
             (key, reason), *others = refused
             more = f" and {len(others):,} other numbers" if others else ""
-            _line(console, f"refused in {side}: {key.variant}, {key.figure}{more}: {reason}",
+            print_text(console, f"refused in {side}: {key.variant}, {key.figure}{more}: {reason}",
                   "yellow")  # fmt: skip
     for side, keys in (("A", diff.numbers.only_a), ("B", diff.numbers.only_b)):
         if keys:
             names = list(dict.fromkeys(str(key.figure) for key in keys))
             shown = ", ".join(names[:4]) + (f" and {len(names) - 4:,} more" if names[4:] else "")
-            _line(console, f"only in {side}: {shown}")
+            print_text(console, f"only in {side}: {shown}")
 
 
-def _refusals(diff: StudyDiff) -> dict[str, list[tuple[SummaryKey, str]]]:
+def _refusals(diff: StudyDiff) -> dict[str, list[tuple[NumberKey, str]]]:
     """Returns what is refused in one of the studies only, and what in both, with the reasons."""
-    found: dict[str, list[tuple[SummaryKey, str]]] = {"A": [], "B": [], "both": []}
+    found: dict[str, list[tuple[NumberKey, str]]] = {"A": [], "B": [], "both": []}
     for key, a, b in diff.numbers.refused:
         side = "both" if a.refused and b.refused else "A" if a.refused else "B"
         found[side].append((key, b.refused or a.refused))

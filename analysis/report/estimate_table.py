@@ -1,7 +1,6 @@
 """The estimate of a scenario as a user reads it: figures, stations, what a run takes, warnings.
 
-Fits 80 columns for three variants; more of them take turns. Plain text when the output is no
-terminal.
+Plain text when the output is no terminal.
 """
 
 from __future__ import annotations
@@ -10,16 +9,15 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from rich.console import Console
-from rich.table import Table
 from rich.text import Text
 
 from analysis.metrics.catalogue import WRITE_PLACES
 from analysis.metrics.rounding import short, with_half_width
 from analysis.metrics.shown import TO_KIB
-from analysis.report.terminal import plain_table
+from analysis.report.table import DASH, ReportTable, by_variant, texts
+from analysis.report.terminal import print_tables
 from sim.estimate import Estimate, Station
 
-_AT_A_TIME: Final = 3
 _WARNING: Final = "yellow"
 
 
@@ -41,12 +39,7 @@ class Compared(NamedTuple):
 
 def print_estimates(console: Console, title: str, estimates: Mapping[str, Estimate]) -> None:
     """Prints the estimates of one point's variants."""
-    names = list(estimates)
-    for start in range(0, len(names), _AT_A_TIME):
-        some = {name: estimates[name] for name in names[start : start + _AT_A_TIME]}
-        console.print(_figures(title, some))
-        console.print(_stations(some))
-    console.print("  ms/job: mean time of one; wait: jobs in line at one node, on average")
+    print_tables(console, (_figures(title, estimates), _stations(estimates)))
     for warning in _warnings(estimates):
         console.print(Text(f"  warning: {warning}", style=_WARNING), soft_wrap=True)
     print_left_out(console, estimates.values())
@@ -73,43 +66,39 @@ def _warnings(estimates: Mapping[str, Estimate]) -> list[str]:
     ]  # fmt: skip
 
 
-def _figures(title: str, estimates: Mapping[str, Estimate]) -> Table:
-    table = _table(title, list(estimates))
-    paths = (each.lock_path if each.locks_per_txn else "none" for each in estimates.values())
-    table.add_row("lock requests", *paths)
-    rows: list[tuple[str, list[float | None]]] = [
-        ("lock latency, mean (ms)", [each.lock_latency_ms for each in estimates.values()]),
-        (
-            "transactions (1/s)",
-            [each.txn_per_s if each.in_balance else None for each in estimates.values()],
-        ),
-        ("txn latency, mean (ms)", [each.response_ms for each in estimates.values()]),
-        ("disk writes per txn (KiB)", [_kib(each.bytes_per_txn) for each in estimates.values()]),
-    ]
-    rows += [
-        (f"  {words}", [_kib(each.write_bytes_per_txn.get(place)) for each in estimates.values()])
-        for place, words in WRITE_PLACES.items()
-    ]
-    rows += [
-        ("proposals per txn", [each.proposals_per_txn for each in estimates.values()]),
-        ("fsyncs (1/s)", [each.fsyncs_per_s for each in estimates.values()]),
-    ]
-    for label, values in rows:
-        table.add_row(label, *map(_number, values))
-    table.add_row("busiest station", *(each.bottleneck for each in estimates.values()))
-    return table
+def _figures(title: str, estimates: Mapping[str, Estimate]) -> ReportTable:
+    each = list(estimates.values())
+    figures: dict[str, list[float | None]] = {
+        "lock latency, mean (ms)": [one.lock_latency_ms for one in each],
+        "transactions (1/s)": [one.txn_per_s if one.in_balance else None for one in each],
+        "txn latency, mean (ms)": [one.response_ms for one in each],
+        "disk writes per txn (KiB)": [_kib(one.bytes_per_txn) for one in each],
+        **{
+            f"  {words}": [_kib(one.write_bytes_per_txn.get(place)) for one in each]
+            for place, words in WRITE_PLACES.items()
+        },
+        "proposals per txn": [one.proposals_per_txn for one in each],
+        "fsyncs (1/s)": [one.fsyncs_per_s for one in each],
+    }
+    rows = (
+        ("lock requests", [one.lock_path if one.locks_per_txn else "none" for one in each]),
+        *((label, list(map(_number, of))) for label, of in figures.items()),
+        ("busiest station", [one.bottleneck for one in each]),
+    )
+    return by_variant(title, "", list(estimates), rows)
 
 
 def _kib(size: float | None) -> float | None:
     return None if size is None else size * TO_KIB
 
 
-def _stations(estimates: Mapping[str, Estimate]) -> Table:
-    table = _table("", [f"{name}\nbusy ms/job wait" for name in estimates])
-    for place, station in enumerate(next(iter(estimates.values())).stations):
-        cells = [_station(each.stations[place]) for each in estimates.values()]
-        table.add_row(f"{station.name} x{station.servers}", *cells)
-    return table
+def _stations(estimates: Mapping[str, Estimate]) -> ReportTable:
+    stations = zip(*(each.stations for each in estimates.values()), strict=True)
+    return by_variant(
+        "", "", [f"{name}\nbusy ms/job wait" for name in estimates],
+        ((f"{of[0].name} x{of[0].servers}", map(_station, of)) for of in stations),
+        "ms/job: mean time of one; wait: jobs in line at one node, on average",
+    )  # fmt: skip
 
 
 def _station(station: Station) -> str:
@@ -119,7 +108,7 @@ def _station(station: Station) -> str:
 def _brief(value: float | None) -> str:
     """Returns two or three digits; 0 for what is too small to be shown."""
     if value is None:
-        return "-"
+        return DASH
     if value >= 100:
         return f"{value:.0f}"
     if value >= 10:
@@ -128,15 +117,7 @@ def _brief(value: float | None) -> str:
 
 
 def _number(value: float | None) -> str:
-    return "-" if value is None else short(value)
-
-
-def _table(title: str, headings: Iterable[str]) -> Table:
-    table = plain_table(title)
-    table.add_column("", no_wrap=True)
-    for heading in headings:
-        table.add_column(Text(heading, justify="right"), justify="right", no_wrap=True)
-    return table
+    return DASH if value is None else short(value)
 
 
 def print_cost(console: Console, estimates: Sequence[Estimate], units: int, cores: int) -> None:
@@ -176,15 +157,16 @@ def _duration(seconds: float) -> str:
 
 def print_verified(console: Console, title: str, rows: Sequence[Compared]) -> None:
     """Prints estimate against simulation for one variant at one point."""
-    table = _table(title, ["estimate", "simulation", "difference"])
-    for row in rows:
-        table.add_row(row.label, _number(row.estimate), _measured(row.simulation), difference(row))
-    console.print(table)
+    cells = tuple(
+        texts(row.label, _number(row.estimate), _measured(row.simulation), difference(row))
+        for row in rows
+    )
+    print_tables(console, [ReportTable(title, ("", "estimate", "simulation", "difference"), cells)])
 
 
 def _measured(found: Measured | None) -> str:
     if found is None:
-        return "-"
+        return DASH
     if found.half_width is None:
         return f"{short(found.value)} (n=1)"
     return with_half_width(found.value, found.half_width)
@@ -193,10 +175,10 @@ def _measured(found: Measured | None) -> str:
 def difference(row: Compared) -> str:
     """Returns by how much the estimate is off; in points where the figure is a share."""
     if row.estimate is None or row.simulation is None:
-        return "-"
+        return DASH
     off = row.estimate - row.simulation.value
     if row.label.endswith("(%)"):
         return f"{off:+.1f} points".replace("-0.0", "+0.0")
     if not row.simulation.value:
-        return "-"
+        return DASH
     return f"{off / row.simulation.value:+.1%}".replace("-0.0%", "+0.0%")

@@ -6,12 +6,14 @@ whose number is refused, does not hold.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, Final
 
 from analysis.metrics.numbers import Numbers, StudyNumber
 from analysis.metrics.row_table import point_text
+from analysis.report.table import Cell, ReportTable, texts
 from analysis.study.sections import Expectation
 from analysis.study.units import point_words
 
@@ -120,10 +122,38 @@ def _verdict(
 
 
 def claim_line(claim: Mapping[str, Any], summary: Mapping[str, Any]) -> str:
-    """Returns one expectation with its number; the centre of a sensitivity study has that name."""
-    where = claim_place(claim["point"], summary)
-    point = f", {where}" if where else ""
-    against = f" / {claim['against']}" if claim["against"] else ""
+    """Returns one expectation with its number."""
     verdict = "holds" if claim["holds"] else "DOES NOT HOLD"
-    named = f"{claim['metric']} {claim['stat']}, {claim['variant']}{against}{point}"
-    return f"expected {named}: {claim['reason']}: {verdict}"
+    return f"expected {claim_words(claim, summary)[0]}: {claim['reason']}: {verdict}"
+
+
+def expectation_table(summary: Mapping[str, Any]) -> Iterator[ReportTable]:
+    """Yields what the scenario expects, and whether it holds."""
+    claims = summary["expectations"]
+    if not claims:
+        return
+    rows = []
+    for claim in claims:
+        verdict = Cell("holds", "better") if claim["holds"] else Cell("does not hold", "worse")
+        rows.append((*texts(*claim_words(claim, summary)), verdict))
+    headings = ("expected", "bound", "found [95 %]", "verdict")
+    note = "A claim holds if the whole interval is on the right side of its bound."
+    yield ReportTable(
+        "What the scenario claims under expect", headings, tuple(rows), (note,), (0, 1, 3)
+    )
+
+
+def claim_words(claim: Mapping[str, Any], summary: Mapping[str, Any]) -> tuple[str, str, str]:
+    """Returns what an expectation is about, its bound, and what was found."""
+    class_ = "" if claim["class"] == "all" else f" {claim['class']}"
+    against = f" / {claim['against']}" if claim["against"] else ""
+    where = claim_place(claim["point"], summary)
+    bound = [f"below {claim['below']:g}"] if claim["below"] is not None else []
+    bound += [f"above {claim['above']:g}"] if claim["above"] is not None else []
+    name = f"{claim['metric']}{class_} {claim['stat']}, {claim['variant']}{against}"
+    shown = _HYPHEN.sub("−", claim["reason"].partition(" is not ")[0])
+    place = where if where.startswith("at ") else f"at {where}"
+    return f"{name} {place}" if where else name, " and ".join(bound), shown
+
+
+_HYPHEN: Final = re.compile(r"(?<![\w.])-(?=\d)")

@@ -20,7 +20,7 @@ from scipy.special import bdtrc
 
 from analysis.metrics.row_table import POINT
 from analysis.statistics.saturation import DRIFT_LEVEL, Verdict
-from analysis.study.units import point_words
+from analysis.study.units import at_point
 
 LATENCY_ENDING: Final = "_ms"
 AGE_ENDING: Final = "_age_ms"
@@ -154,9 +154,8 @@ def _lines_of(facts: Iterable[Mapping[str, Any]], verdict: Verdict) -> list[str]
     for case in facts:
         worst = next((each for each in WORST_FIRST if case["verdicts"].get(str(each))), None)
         if worst is verdict:
-            settings = point_words(case["point"])
             number, total = case["verdicts"][str(verdict)], sum(case["verdicts"].values())
             share = "" if number == total else f"{number} of {total} replications "
-            where = f" at {settings}" if settings else ""
-            lines.append(f"{case['variant']}{where}: {share}{verdict} ({case['reason']})")
+            name = at_point(case["variant"], case["point"])
+            lines.append(f"{name}: {share}{verdict} ({case['reason']})")
     return lines

@@ -1,63 +1,115 @@
-"""Tables for a terminal: plain, without frames; what is too wide becomes several tables."""
+"""Tables on a terminal: plain, without frames; what is too wide becomes several tables."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, Literal, NamedTuple
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Final, NamedTuple
 
 from rich import box
 from rich.console import Console
-from rich.measure import Measurement
 from rich.table import Table
 from rich.text import Text
 
+from analysis.report.table import Cell, ReportTable
 
-class Column(NamedTuple):
-    """A column of a table."""
+_LEAST_WORDS: Final = 40
+"""Columns of words are wrapped down to this width together before a table is cut in two."""
+_LONGEST_HEADING: Final = 10
+"""A heading may be as long, or a little longer than what is below it; then it is broken."""
+_BETWEEN: Final = 2
+"""Blanks beside a column."""
+_STYLES: Final = {"": "", "better": "green", "worse": "red", "quiet": "dim", "refused": "yellow"}
+
+
+def print_tables(console: Console, tables: Iterable[ReportTable]) -> None:
+    """Prints tables, none wider than the console; a note once, below the last one that has it."""
+    shown = list(tables)
+    for place, table in enumerate(shown):
+        for part in _parts(table, console.width):
+            console.print(part)
+        later = {note for other in shown[place + 1 :] for note in other.notes}
+        for note in table.notes:
+            if note not in later:
+                console.print(Text(note, style="dim"))
+
+
+def print_text(console: Console, text: str, style: str = "") -> None:
+    """Prints a sentence: wrapped on a terminal, elsewhere a line."""
+    console.print(Text(text, style=style), soft_wrap=not console.is_terminal)
+
+
+class _Column(NamedTuple):
+    """A column of a table as it is printed."""
 
     heading: str
-    cells: Sequence[Text | str]
-    justify: Literal["left", "right"] = "right"
+    cells: list[Text]
+    is_words: bool
+    least: int
+    """The width down to which it can be wrapped."""
+    width: int
 
 
-def plain_table(title: str = "", *, is_close: bool = False, **more: Any) -> Table:
-    """Returns an empty table; a close one takes no room at its edges."""
-    close: dict[str, Any] = {"pad_edge": False, "collapse_padding": True} if is_close else {}
-    return Table(
-        title=title or None, box=box.SIMPLE_HEAD, title_justify="left", padding=(0, 1), **close,
-        **more,
+def _parts(table: ReportTable, width: int) -> Iterator[Table]:
+    """Yields a table as it is; else without its spare columns, in as few parts as fit.
+
+    Each part has the names of the rows, and about as many columns as the others.
+    """
+    columns = [_column(table, place) for place in range(len(table.headings))]
+    if sum(column.width + _BETWEEN for column in columns) <= width:
+        yield _drawn(table.title, columns)
+        return
+    first = next((at for at, column in enumerate(columns) if not column.is_words), len(columns))
+    names = columns[:first]
+    others = [columns[at] for at in range(first, len(columns)) if at not in table.spare]
+    count = max(len(others), 1)
+    for number in range(1, count + 1):
+        size = -(-count // number)
+        parts = [[*names, *others[at : at + size]] for at in range(0, count, size)]
+        widest = max(sum(column.least + _BETWEEN for column in part) for part in parts)
+        if widest <= width or number == count:
+            titles = [table.title, *[""] * (len(parts) - 1)]
+            yield from map(_drawn, titles, parts)
+            return
+
+
+def _column(table: ReportTable, place: int) -> _Column:
+    is_words = place in table.words
+    cells = [_text(row[place]) for row in table.rows]
+    widest = max(map(len, cells), default=0)
+    heading = _heading(table.headings[place], max(_LONGEST_HEADING, widest + 4))
+    width = max(widest, *map(len, heading.split("\n")))
+    least = min(width, _LEAST_WORDS // len(table.words)) if is_words else width
+    return _Column(heading, cells, is_words, least, width)
+
+
+def _drawn(title: str, columns: Sequence[_Column]) -> Table:
+    drawn = Table(
+        title=Text(title, "table.title") if title else None, title_justify="left",
+        box=box.SIMPLE_HEAD, padding=(0, 1), pad_edge=False, collapse_padding=True,
+        show_header=any(each.heading for each in columns),
     )  # fmt: skip
-
-
-def with_columns(table: Table, columns: Sequence[Column]) -> Table:
-    """Fills an empty table."""
     for column in columns:
-        heading = Text(column.heading)
-        table.add_column(heading, justify=column.justify, no_wrap=True)
+        drawn.add_column(
+            Text(column.heading), justify="left" if column.is_words else "right",
+            min_width=column.least, no_wrap=not column.is_words, overflow="fold",
+        )  # fmt: skip
     for row in zip(*(column.cells for column in columns), strict=True):
-        table.add_row(*row)
-    return table
+        drawn.add_row(*row)
+    return drawn
 
 
-def width_of(console: Console, table: Table) -> int:
-    """Returns the width that a table would take with room enough."""
-    return Measurement.get(console, console.options.update(max_width=1000), table).maximum
+def _text(cell: Cell) -> Text:
+    return Text(f"{cell.text} {cell.note}" if cell.note else cell.text, _STYLES[cell.tone])
 
 
-def print_fitting(
-    console: Console,
-    title: str,
-    names: Sequence[Column],
-    columns: Sequence[Column],
-    *,
-    is_close: bool = False,
-) -> None:
-    """Prints one table, or several with the names in each, as wide as the console allows."""
-    left = columns
-    while left:
-        for count in range(len(left), 0, -1):
-            table = with_columns(plain_table(title, is_close=is_close), [*names, *left[:count]])
-            if count == 1 or width_of(console, table) <= console.width:
-                console.print(table)
-                left = left[count:]
-                break
+def _heading(text: str, width: int) -> str:
+    """Returns a heading in as many lines as it takes to be no wider."""
+    if "\n" in text or len(text) <= width:
+        return text
+    lines = [""]
+    for word in re.split(r"(?<=[._ ])", text):
+        if lines[-1] and (len(lines[-1] + word) > width or word.startswith("/")):
+            lines.append("")
+        lines[-1] += word
+    return "\n".join(map(str.rstrip, lines))

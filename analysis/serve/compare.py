@@ -16,15 +16,15 @@ from typing import Any, Final
 from markupsafe import Markup
 
 from analysis.comparison.moves import Move
-from analysis.comparison.results import StudyResults, SummaryKey, SummaryNumber
+from analysis.comparison.results import StudyResults
 from analysis.comparison.study_diff import study_diff
 from analysis.metrics.catalogue import MetricKey
-from analysis.metrics.rounding import short
+from analysis.metrics.numbers import NumberKey, StudyNumber
 from analysis.metrics.shown import KEY_FIGURE_OF
 from analysis.page.charts import one_view
 from analysis.page.escaping import in_script
 from analysis.page.html import CHART_SCRIPTS, CHART_STYLES, environment, inlined
-from analysis.report.diff_table import ratio_words, shown_figure, value_words
+from analysis.report.diff_table import changes_table, moves_table, study_words
 from analysis.serve.courses import COURSES, Line, study_courses
 from analysis.serve.shipped_files import shipped
 from analysis.serve.studies import NoStudyError
@@ -34,6 +34,7 @@ MOST_STUDIES: Final = 6
 _MOST_CHANGES: Final = 40
 _MOST_OTHERS: Final = 40
 _MOST_KEY_ROWS: Final = 300
+_MOVES: Final = "The main numbers, then what else moved"
 _ONE_IN: Final = {"p50": 2, "p90": 10, "p95": 20, "p99": 100, "p999": 1000}
 _TAILS: Final = {
     "lock_latency_ms": "Lock latency (ms)",
@@ -61,7 +62,7 @@ def comparison(studies: Named, file: FileOf | None = None) -> dict[str, Any]:
     """
     (first, a), *others = studies
     return {
-        "studies": [{"name": name, "says": _study_words(of)} for name, of in studies],
+        "studies": [{"name": name, "says": study_words(of)} for name, of in studies],
         "pairs": [_pair(first, a, name, b) for name, b in others],
         "charts": [*_charts(studies), *_over_time(studies, file)],
     }
@@ -81,27 +82,17 @@ def chart_data(found: dict[str, Any]) -> Markup:
     return Markup(in_script({"charts": found["charts"]}))
 
 
-def _study_words(of: StudyResults) -> str:
-    units = of.manifest.get("units")
-    done = units.get("done") if isinstance(units, dict) else None
-    return f"{done or '?'} units, seed {of.manifest.get('seed', '?')}"
-
-
 def _pair(first: str, a: StudyResults, name: str, b: StudyResults) -> dict[str, Any]:
     pair: dict[str, Any] = {"a": first, "b": name}
     try:
         diff = study_diff(a, b)
     except StudyFolderError as error:
         return pair | {"problem": str(error)}
-    changes = [
-        {"key": change.key, "a": value_words(change.a), "b": value_words(change.b)}
-        for change in diff.scenario
-    ]
     return pair | {
         "problem": "",
-        "changes": changes[:_MOST_CHANGES],
-        "more_changes": max(0, len(changes) - _MOST_CHANGES),
-        "rows": [_row(move) for move in _shown(diff.moves)],
+        "changes": changes_table("What was changed", diff.scenario[:_MOST_CHANGES], first, name),
+        "more_changes": max(0, len(diff.scenario) - _MOST_CHANGES),
+        "moves": moves_table(_MOVES, _shown(diff.moves), first, name),
         "moved": len(diff.moved),
         "judged": diff.judged,
         "not_judged": len(diff.moves) - diff.judged,
@@ -116,22 +107,6 @@ def _shown(moves: Sequence[Move]) -> list[Move]:
     others = [move for move in moves if move.moved and move.key.figure not in KEY_FIGURE_OF]
     others.sort(key=lambda move: -move.size)
     return [*main[:_MOST_KEY_ROWS], *others[:_MOST_OTHERS]]
-
-
-def _row(move: Move) -> dict[str, str]:
-    figure = shown_figure(move.key)
-    if not move.judged:
-        verdict, tone = "not judged", "quiet"
-    elif move.moved:
-        verdict = tone = "worse" if move.worse else "better"
-    else:
-        verdict, tone = "did not move", "quiet"
-    point = move.key.settings
-    return {
-        "number": figure.title, "where": move.key.variant + (f", {point}" if point else ""),
-        "a": short(move.a.value * figure.scale), "b": short(move.b.value * figure.scale),
-        "ratio": ratio_words(move), "verdict": verdict, "tone": tone,
-    }  # fmt: skip
 
 
 def _charts(studies: Named) -> Iterator[dict[str, Any]]:
@@ -183,19 +158,20 @@ def _settings(point: str) -> dict[str, Any]:
     return found if isinstance(found, dict) else {}
 
 
-def _at(metric: str, axis: str, key: SummaryKey) -> float | None:
+def _at(metric: str, axis: str, key: NumberKey) -> float | None:
     if key.figure != MetricKey(metric):
         return None
     value = _settings(key.point).get(axis)
     return float(value) if type(value) in {int, float} else None  # type: ignore[arg-type]
 
 
-def _tail(metric: str, key: SummaryKey) -> float | None:
-    return _ONE_IN.get(key.stat) if (key.metric, key.class_) == (metric, "all") else None
+def _tail(metric: str, key: NumberKey) -> float | None:
+    figure = key.figure
+    return _ONE_IN.get(figure.stat) if (figure.metric, figure.class_) == (metric, "all") else None
 
 
 def _chart(
-    title: str, x_label: str, studies: Named, x_of: Callable[[SummaryKey], float | None]
+    title: str, x_label: str, studies: Named, x_of: Callable[[NumberKey], float | None]
 ) -> Iterator[dict[str, Any]]:
     """Yields a chart with a series a variant of each study, or none where there is no curve."""
     lines = {}
@@ -228,7 +204,7 @@ def _curves(title: str, axis: str, lines: Mapping[str, Line]) -> Iterator[dict[s
     }  # fmt: skip
 
 
-def _ends(number: SummaryNumber) -> list[float]:
+def _ends(number: StudyNumber) -> list[float]:
     """Returns a value and the ends of its interval; the value itself without one."""
     low, high = (
         number.value if math.isnan(end) else end for end in (number.ci_low, number.ci_high)

@@ -13,7 +13,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Final, Literal
 
-from analysis.comparison.results import SummaryKey, SummaryNumber
+from analysis.metrics.numbers import NumberKey, StudyNumber
 from analysis.study.study import Study
 from sim.distributions import mean_ns
 from sim.scenario.problems import ScenarioError
@@ -161,7 +161,7 @@ class Base:
     """``scenario:rfc77`` or ``study:my_study``."""
     file: Path
     study: Study
-    numbers: Mapping[SummaryKey, SummaryNumber]
+    numbers: Mapping[NumberKey, StudyNumber]
     """Of the finished study; empty without one."""
 
     @cached_property
@@ -182,9 +182,9 @@ class Base:
         return point | LOCK_MODES[mode]
 
     @cached_property
-    def simulated(self) -> Mapping[str, Mapping[SummaryKey, SummaryNumber]]:
+    def simulated(self) -> Mapping[str, Mapping[NumberKey, StudyNumber]]:
         """Numbers of the study by the digest of their case."""
-        cases: dict[tuple[str, str], dict[SummaryKey, SummaryNumber]] = {}
+        cases: dict[tuple[str, str], dict[NumberKey, StudyNumber]] = {}
         for key, number in self.numbers.items():
             cases.setdefault((key.point, key.variant), {})[key] = number
         found = {}

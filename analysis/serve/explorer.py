@@ -13,7 +13,9 @@ from math import isnan
 from pathlib import Path
 from typing import Any, Final
 
-from analysis.comparison.results import SummaryKey, SummaryNumber, read_results
+from analysis.comparison.results import read_results
+from analysis.metrics.catalogue import MetricKey
+from analysis.metrics.numbers import NOTHING, NumberKey, StudyNumber
 from analysis.serve.controls import LOCK_MODES, Base, ControlError, NoBaseError, Values
 from analysis.serve.studies import NoStudyError, Studies
 from analysis.serve.units_here import BUSY, FIGURES, Simulated, UnitsHere, figure
@@ -85,7 +87,7 @@ class Explorer:
             raise NoBaseError(f"workload.kind: {kind} has no transactions to estimate")
         return base
 
-    def _numbers(self, name: str) -> Mapping[SummaryKey, SummaryNumber]:
+    def _numbers(self, name: str) -> Mapping[NumberKey, StudyNumber]:
         if not name.startswith(STUDY):
             return {}
         study = name.removeprefix(STUDY)
@@ -172,22 +174,22 @@ def _document(made: Estimate) -> dict[str, Any]:
     }
 
 
-def _of_study(numbers: Mapping[SummaryKey, SummaryNumber]) -> Iterator[Simulated]:
+def _of_study(numbers: Mapping[NumberKey, StudyNumber]) -> Iterator[Simulated]:
     """Yields what the study that the explorer started from has found of a case; or nothing."""
     if not numbers:
         return
-    by_name = {(key.metric, key.class_, key.stat): number for key, number in numbers.items()}
+    by_figure = {key.figure: number for key, number in numbers.items()}
     figures, replications = {}, 0
     for name, (metric, scale) in FIGURES.items():
-        number = by_name.get((metric, "all", "mean"))
-        if number is None or number.refused or isnan(number.value):
+        number = by_figure.get(MetricKey(metric), NOTHING)
+        if number.refused or not number.is_there:
             continue
         low, high = (None if isnan(end) else end * scale for end in (number.ci_low, number.ci_high))
         figures[name] = figure(number.value * scale, low, high)
         replications = number.replications
     busy = {
         key.class_: number.value
-        for key, number in numbers.items()
-        if key.metric in BUSY and key.stat == "mean" and not isnan(number.value)
+        for key, number in by_figure.items()
+        if key.metric in BUSY and key.stat == "mean" and number.is_there
     }
     yield {"from": "study", "values": replications, "figures": figures, "busy": busy, "verdict": ""}

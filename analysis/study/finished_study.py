@@ -74,6 +74,11 @@ class FinishedStudy:
         """How many units that were asked for are not done."""
         return len(self.plan.units) - len(self.done)
 
+    @property
+    def unit_cpu_s(self) -> float:
+        """CPU time that a unit took, on average."""
+        return sum(record.cpu_s for record in self.done.values()) / max(len(self.done), 1)
+
 
 def load_folder(folder: Path) -> Study:
     """Returns the study of a folder.

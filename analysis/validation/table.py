@@ -6,14 +6,15 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from rich.console import Console
-from rich.table import Table
-from rich.text import Text
 
 from analysis.metrics.rounding import short
-from analysis.report.terminal import plain_table
+from analysis.report.table import DASH, Cell, ReportTable, Tone, texts
+from analysis.report.terminal import print_tables
 from analysis.validation.anchor import KINDS, Anchor, Figure, Judged, Kind, Standing
 
-_STYLES: Final = {"in band": "green", "outside": "red", "refused": "yellow"}
+_TONES: Final[dict[str, Tone]] = {
+    "in band": "better", "outside": "worse", "refused": "refused",
+}  # fmt: skip
 
 
 def print_anchors(console: Console, judged: Sequence[Judged]) -> None:
@@ -21,29 +22,28 @@ def print_anchors(console: Console, judged: Sequence[Judged]) -> None:
     for kind, heading in KINDS.items():
         of_kind = [each for each in judged if each.anchor.kind == kind]
         if of_kind:
-            console.print(_table(heading, of_kind))
+            print_tables(console, [_table(heading, of_kind)])
     for line in verdict_lines(judged):
         console.print(line, highlight=False, markup=False)
 
 
-def _table(heading: str, judged: Sequence[Judged]) -> Table:
-    table = plain_table(heading)
-    table.add_column("anchor", min_width=24)
-    for name in ("theirs", "ours", "error", "band"):
-        table.add_column(name, justify="right", no_wrap=True)
-    table.add_column("", no_wrap=True)
+def _table(heading: str, judged: Sequence[Judged]) -> ReportTable:
+    rows = []
     for each in judged:
         anchor = each.anchor
         unit = f" ({anchor.unit})" if anchor.unit else ""
-        table.add_row(
-            Text(f"{anchor.name}{unit}{mark_of(anchor)}"),
-            range_text(anchor.theirs),
-            "-" if each.ours is None else middle_text(each.ours),
-            error_text(each),
-            band_text(anchor),
-            Text(each.verdict, style=_STYLES[each.verdict]),
-        )
-    return table
+        rows.append((
+            *texts(
+                f"{anchor.name}{unit}{mark_of(anchor)}",
+                range_text(anchor.theirs),
+                DASH if each.ours is None else middle_text(each.ours),
+                error_text(each),
+                band_text(anchor),
+            ),
+            Cell(each.verdict, _TONES[each.verdict]),
+        ))  # fmt: skip
+    headings = ("anchor", "theirs", "ours", "error", "band", "")
+    return ReportTable(heading, headings, tuple(rows), words=(0, 5), spare=(4,))
 
 
 def verdict_lines(judged: Sequence[Judged]) -> Iterator[str]:
@@ -130,10 +130,10 @@ def figure_text(figure: Figure, unit: str) -> str:
 def error_text(each: Judged) -> str:
     """Returns the error as a share, and for changes in points."""
     if each.ours is None:
-        return "-"
+        return DASH
     if each.anchor.unit == "%":
         return f"{each.ours.value - each.anchor.theirs.value:+.1f} pt"
-    return "-" if each.error is None else f"{each.error:+.1%}"
+    return DASH if each.error is None else f"{each.error:+.1%}"
 
 
 def band_text(anchor: Anchor) -> str:

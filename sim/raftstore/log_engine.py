@@ -104,6 +104,7 @@ class LogEngine:
         entry_bytes: list[Counter],
         *,
         cores: Cores | None = None,
+        flushed_byte_ns: float = 0.0,
         slice_phase: float = 0.0,
     ) -> None:
         """Begins with nothing to write.
@@ -116,6 +117,7 @@ class LogEngine:
             entry_bytes: counts, by cause, entries before framing, padding, compression.
             cores: whose threads write: who leads the next group is woken, and leads; None: nobody
                 has to be woken.
+            flushed_byte_ns: CPU of a byte of raftdb's flush, which no writer waits for.
             slice_phase: how full the first slice of raftdb's flush is, in [0, 1).
         """
         self._env = env
@@ -125,6 +127,7 @@ class LogEngine:
         self._entry_bytes = entry_bytes
         self._page = disk.spec.page_bytes
         self._cores = cores
+        self._flushed_byte_ns = flushed_byte_ns
         self._offset = 0
         self._writers: list[_Writer] = []
         """Who waits for the next group."""
@@ -232,4 +235,7 @@ class LogEngine:
             self._rewrite_bytes = 0
             for cause, part in enumerate(parts):
                 self._counters[cause].value += part
-            self._disk.background_write(self._env.now_ns, sum(parts))
+            size = sum(parts)
+            if self._cores:
+                self._cores.background_ns += int(size * self._flushed_byte_ns)
+            self._disk.background_write(self._env.now_ns, size)

@@ -68,6 +68,7 @@ class Raftstore:
             ledger,
             entry_bytes,
             cores=cores,
+            flushed_byte_ns=cpu.compaction_byte_ns,
             slice_phase=slice_phase,
         )
         kv = _kv_engine(ctx, scenario, kv_disk, cores, ledger, slice_phase)

@@ -62,7 +62,7 @@ def sweep_summary(
                     comparisons.append(pair | _with_ends("ratio", share))
             rows.append(name | {"class": "new_order", "variant": variants[0], "replications": 3}
                         | _with_ends("value", 77.0))  # fmt: skip
-    return {"study": "made up", "rows": rows, "comparisons": comparisons}
+    return {"study": "made up", "rows": rows, "comparisons": comparisons, "expectations": []}
 
 
 def _with_ends(name: str, value: float) -> dict[str, float]:

@@ -10,10 +10,11 @@ import pytest
 from matplotlib.figure import Figure
 from rich.console import Console
 
+from analysis.cli.study_report import print_capacity
 from analysis.experiments.case_words import capacity_text, headroom_words
 from analysis.plots import style
 from analysis.plots.capacity import capacity_figures
-from analysis.report.capacity_table import capacity_sentence, print_capacity
+from analysis.report.capacity_table import capacity_sentence
 
 P99 = "lock_latency_ms.p99"
 
@@ -153,7 +154,7 @@ def test_a_line_a_case_in_80_columns() -> None:
     assert all(len(line) <= 80 for line in table)
     lines = [line.split() for line in table if line.strip().startswith("pipelined")]
     assert " ".join(lines[0]) == (
-        "pipelined on i3.4xlarge 1,830 [1,790, 1,870] store_poller 97 % +52 %"
+        "pipelined on i3.4xlarge 1,830 [1,790, 1,870] store pollers, 97 % +52 %"
     )
     assert lines[1][-1] == "beaten"
     assert "\x1b" not in text
@@ -202,7 +203,7 @@ def test_the_cost_figure_joins_what_is_not_beaten() -> None:
     ("status", "headroom", "words"),
     [
         ("found", 0.525, "+52 %"),
-        ("below", -0.17, "< -17 %"),
+        ("below", -0.17, "< −17 %"),
         ("above", 1.5, "> +150 %"),
         ("found", None, ""),
     ],

@@ -11,10 +11,11 @@ import pytest
 from rich.console import Console
 
 from analysis.metrics.unit_metrics import KEY
+from analysis.report.comparison import comparison_tables
 from analysis.report.expectations import judge
 from analysis.report.refusal import reasons, refusals, unit_facts, verdict_lines
 from analysis.report.summary import comparison_rows, summary_rows, summary_text, variant_values
-from analysis.report.table import print_comparison
+from analysis.report.terminal import print_tables
 from analysis.study.sections import Expectation
 from tests.stub_model import claim_that
 
@@ -124,7 +125,8 @@ def test_the_table_has_a_word_and_says_why_once() -> None:
     rows, compared = rows_of(PARTLY)
     out = io.StringIO()
     summary = {"rows": rows, "comparisons": compared}
-    print_comparison(Console(file=out, width=200), summary, VARIANTS, POINTS)
+    tables = comparison_tables(summary, VARIANTS, POINTS)
+    print_tables(Console(file=out, width=200), tables)
     assert out.getvalue().count("refused ") == 1
     assert out.getvalue().count(f"pipelined: latencies are refused: {WHY}") == 1
 

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import io
+import re
 from typing import Any
 
 import numpy as np
 import pytest
 from rich.console import Console
 
+from analysis.cli.study_report import print_sensitivity
 from analysis.metrics.rounding import size_with_half_width
 from analysis.plots.sensitivity import sensitivity_figures
 from analysis.report.expectations import claim_place, claims_to_judge, judge
-from analysis.report.sensitivity_table import moves_words, print_sensitivity, signed_effect
+from analysis.report.sensitivity_table import moves_words, signed_effect
 from analysis.study.sections import Expectation
 
 APPEND, THREADS, HOP = (
@@ -79,14 +81,14 @@ def test_factors_come_by_weight_with_their_shares() -> None:
     rows = [line.split() for line in lines if line.split()[:1] in (["append.mean"], ["threads"],
                                                                    ["thread_hop"])]  # fmt: skip
     assert [row[0] for row in rows] == ["append.mean", "threads", "thread_hop"]
-    assert " ".join(rows[0]) == "append.mean 1.20 ± 0.05 -1.20 0.08 78 ± 3 % 80 ± 4 %"
-    assert rows[2][-2:] == ["-", "-"]
+    assert " ".join(rows[0]) == "append.mean 1.20 ± 0.05 −1.20 0.08 78 ± 3 % 80 ± 4 %"
+    assert rows[2][-2:] == ["–", "–"]
 
 
 def test_the_sentence_the_floor_and_what_is_left_out_are_said() -> None:
     text = " ".join(printed(found(outcome())).split())
     assert "is 0.36 at the centre." in text
-    assert "(in brackets): a mean up to 0.04 may be chance" in text
+    assert "In brackets: a mean up to 0.04 may be chance" in text
     assert f"thread_hop ({size_with_half_width(0.01, 0.05)})" in text
     assert "fit of degree 2 (q2 0.98)" in text
     assert "1 of 6 trajectories are left out" in text
@@ -97,7 +99,7 @@ def test_without_shares_or_noise_there_are_dashes_and_words() -> None:
     bare = outcome(shares=None, sobol=None, walks=[], noise={"deviation": None, "mu_star": 0.0})
     text = printed(found(bare))
     assert "gives no noise floor" in " ".join(text.split())
-    assert "%" not in text
+    assert not re.search(r"± \d+ %", text)
 
 
 def test_a_share_that_may_be_anything_is_not_told() -> None:
@@ -169,7 +171,7 @@ def test_a_size_that_is_open_is_no_contradiction_to_a_factor_that_counts() -> No
 
 
 def test_an_effect_that_rounds_to_nothing_has_no_minus() -> None:
-    assert [signed_effect(value) for value in (-0.004, 0.0, -0.126)] == ["+0.00", "+0.00", "-0.13"]
+    assert [signed_effect(value) for value in (-0.004, 0.0, -0.126)] == ["+0.00", "+0.00", "−0.13"]
 
 
 def test_without_a_trajectory_nothing_is_in_brackets() -> None:
@@ -183,5 +185,5 @@ def test_without_a_trajectory_nothing_is_in_brackets() -> None:
         noise={"deviation": None, "mu_star": 0.0},
     )
     text = printed(found(bare))
-    assert "(-)" not in text
-    assert "too little is known for a noise floor" in " ".join(text.split())
+    assert "(–)" not in text
+    assert "Too little is known for a noise floor" in " ".join(text.split())

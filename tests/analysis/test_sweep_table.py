@@ -8,7 +8,8 @@ from typing import Any
 
 from rich.console import Console
 
-from analysis.report.table import MOST_ROWS, print_sweep
+from analysis.report.comparison import MOST_ROWS, comparison_tables
+from analysis.report.terminal import print_tables
 from tests.analysis.sweeps import THREADS, VARIANTS, Point, grid, sweep_summary
 
 SPREAD = grid(append=["100us", "1ms"], threads=[10, 200], amplification=[1, 10])
@@ -18,7 +19,7 @@ def printed(
     summary: Mapping[str, Any], points: Sequence[Point], variants: Sequence[str] = VARIANTS
 ) -> str:
     out = io.StringIO()
-    print_sweep(Console(file=out, width=80), summary, variants, points)
+    print_tables(Console(file=out, width=80), comparison_tables(summary, variants, points))
     assert max(len(line.rstrip()) for line in out.getvalue().splitlines()) <= 80
     assert "…" not in out.getvalue()
     return out.getvalue()
@@ -41,11 +42,11 @@ def test_each_point_has_a_row_with_only_what_varies() -> None:
 
 
 def test_rows_follow_the_axes_not_the_file() -> None:
-    points = grid(threads=[400, 10, 50])
+    points = grid(threads=[400, 10, 50, 100, 200])
     text = printed(sweep_summary(points), points)
     table = text[text.index("lock latency, mean") : text.index("lock latency, p99")]
     rows = [line.split()[0] for line in table.splitlines() if "0.500" in line]
-    assert rows == ["10", "50", "400"]
+    assert rows == ["10", "50", "100", "200", "400"]
 
 
 def test_refused_values_are_shown_as_such_with_the_reason_once() -> None:
@@ -67,11 +68,13 @@ def test_three_variants_are_split_rather_than_cut() -> None:
 def test_many_points_are_told_by_their_extremes() -> None:
     points = grid(threads=list(range(10, 10 + MOST_ROWS + 1)), amplification=[1])
     text = printed(sweep_summary(points, lambda point: 1 - (point[THREADS] - 10) / 500), points)
-    assert text.count("least") == 4
-    least = next(line for line in text.splitlines() if "least" in line)
-    greatest = next(line for line in text.splitlines() if "greatest" in line)
-    assert least.split()[1:3] == ["50", "0.920"]
-    assert greatest.split()[1:3] == ["10", "1.00"]
+    table = text[text.index("lock latency, mean") : text.index("lock latency, p99")]
+    rows = [line.split() for line in table.splitlines() if "[" in line]
+    assert len(rows) == 9
+    least, greatest = rows[0], rows[-1]
+    assert (least[0], least[7]) == ("50", "0.920")
+    assert (greatest[0], greatest[7]) == ("10", "1.00")
+    assert "9 of the 41 points, evenly spaced from the least to the greatest" in text
     tally = (
         f"in_memory: below pipelined at 31 of {MOST_ROWS + 1} points, above at 0, not told apart"
     )

@@ -9,24 +9,25 @@ import pytest
 from scipy import stats
 
 from analysis.comparison.moves import Move, matched, moves
-from analysis.comparison.results import SummaryKey, SummaryNumber
+from analysis.metrics.catalogue import MetricKey
+from analysis.metrics.numbers import NumberKey, StudyNumber
 from analysis.statistics.intervals import half_widths, means
 from sim.record.histogram import RELATIVE_ERROR
 
 
-def key(metric: str = "lock_latency_ms", stat: str = "mean") -> SummaryKey:
-    return SummaryKey("{}", "pipelined", metric, "all", stat)
+def key(metric: str = "lock_latency_ms", stat: str = "mean", class_: str = "all") -> NumberKey:
+    return NumberKey("{}", "pipelined", MetricKey(metric, class_, stat))
 
 
-def number(values: list[float], error: float = 0.0) -> SummaryNumber:
+def number(values: list[float], error: float = 0.0) -> StudyNumber:
     """Returns the number that a summary has of some replications."""
     row = np.array([values])
     middle, half = float(means(row)[0]), float(half_widths(row)[0])
     half += middle * error
-    return SummaryNumber(middle, middle - half, middle + half, len(values), "ms", "")
+    return StudyNumber("lock_latency_ms", middle, middle - half, middle + half, len(values))
 
 
-def judged(a: SummaryNumber, b: SummaryNumber, of: SummaryKey | None = None) -> Move:
+def judged(a: StudyNumber, b: StudyNumber, of: NumberKey | None = None) -> Move:
     (move,) = moves([(of or key(), a, b)])
     return move
 
@@ -66,7 +67,7 @@ def test_a_count_that_was_zero_has_no_ratio_and_is_judged_all_the_same() -> None
 
 
 def test_one_replication_is_not_judged_unless_nothing_changed() -> None:
-    alone = SummaryNumber(5.0, math.nan, math.nan, 1, "ms", "")
+    alone = StudyNumber("lock_latency_ms", 5.0, replications=1)
     assert math.isnan(judged(number([4.0, 4.1]), alone).q)
     assert not judged(number([4.0, 4.1]), alone).moved
 
@@ -109,7 +110,7 @@ def test_nothing_to_compare_is_no_move() -> None:
 
 def test_a_class_that_is_all_there_is_is_one_number() -> None:
     whole = key()
-    only, other = whole._replace(class_="pipelined"), whole._replace(class_="in_memory")
+    only, other = key(class_="pipelined"), key(class_="in_memory")
     a = {whole: number([1.0, 2.0]), only: number([1.0, 2.0]), other: number([3.0, 4.0])}
     b = {whole: number([2.0, 2.5]), only: number([2.0, 2.5]), other: number([3.0, 4.5])}
     found = matched(a, b, {"pipelined": "pipelined"}, {"{}": "{}"})
@@ -120,8 +121,8 @@ def test_a_class_that_is_all_there_is_is_one_number() -> None:
 
 
 def test_a_station_of_the_only_path_is_one_number() -> None:
-    station = key("lock_station_ms")._replace(class_="latch")
-    of_path = station._replace(class_="pipelined/latch")
+    station = key("lock_station_ms", class_="latch")
+    of_path = key("lock_station_ms", class_="pipelined/latch")
     there = {station: number([1.0, 2.0]), of_path: number([1.0, 2.0])}
     found = matched(there, there, {"pipelined": "pipelined"}, {"{}": "{}"})
     assert [each for each, _, _ in found.both] == [station]

@@ -5,12 +5,7 @@ from __future__ import annotations
 import pytest
 
 from analysis.metrics.numbers import NOTHING, StudyNumber, change_text, span_text
-from analysis.page.numbers import (
-    change_cell,
-    plain_value,
-    share_text,
-    value_cell,
-)
+from analysis.report.cells import plain_value, ratio_cell, share_text, value_cell
 from tests.page.hostile import ratio, row
 
 
@@ -76,14 +71,14 @@ def test_a_span_has_its_ends_in_order() -> None:
 def test_a_change_is_for_the_better_or_for_the_worse(
     metric: str, value: float, verdict: str
 ) -> None:
-    cell = change_cell(change(metric, value, value - 0.01, value + 0.01))
+    cell = ratio_cell(change(metric, value, value - 0.01, value + 0.01))
     assert cell.tone == verdict
-    assert cell.text.endswith(f"% {verdict}" if verdict else "%")
+    assert cell.verdict == verdict
 
 
 def test_what_may_be_luck_has_no_verdict() -> None:
-    assert change_cell(change("lock_latency_ms", 0.99, 0.9, 1.1)).tone == ""
-    assert change_cell(change("lock_latency_ms", 0.5, None, None)).tone == ""
+    assert ratio_cell(change("lock_latency_ms", 0.99, 0.9, 1.1)).tone == ""
+    assert ratio_cell(change("lock_latency_ms", 0.5, None, None)).tone == ""
 
 
 def test_what_is_refused_is_a_word() -> None:

@@ -156,6 +156,13 @@ def test_the_answer_has_numbers_and_intervals(tmp_path: Path) -> None:
     assert "no station is full; the busiest station is “store pollers”, 31 % busy" in said
 
 
+def test_a_ratio_has_its_verdict_in_words_and_its_interval(tmp_path: Path) -> None:
+    page, text = write(tmp_path, hostile.finished(tmp_path, "Is it faster?"))
+    interval = '<span class="interval">[0.48,\N{NO-BREAK SPACE}0.52]</span>'
+    assert f'<td class="number better">0.50 better {interval}</td>' in page
+    assert "| 0.50 better [0.48, 0.52] |" in text
+
+
 def test_a_failed_transaction_is_told_first_and_a_rollback_is_none(tmp_path: Path) -> None:
     operations = "operations: [{at: 1s, do: transfer_leader, region: random}]\n"
     run = hostile.finished(tmp_path, "What is lost?", extra=operations)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any
 
 import pytest
 
 from sim.storage.request import Kind, KvRequest
-from sim.units import NS_PER_MS, NS_PER_US
+from sim.units import MIB, NS_PER_MS, NS_PER_US
 from tests.scenes import (
     FSYNC_NS,
     IN_MEMORY,
@@ -50,7 +51,7 @@ def near(time_ns: float) -> object:
         ({"tikv_key_ns": 9 * US}, 9 * US),
         ({"thread_hop_ns": 30 * US}, 30 * US),  # of the scheduler's thread
         ({"tikv_read_ns": 0}, 0),
-        ({"store_visit_ns": 50 * US, "log_byte_ns": 100.0, "apply_key_ns": 50 * US}, 0),
+        ({"store_visit_ns": 50 * US, "raftdb_record_ns": 50 * US, "apply_key_ns": 50 * US}, 0),
     ],
 )
 def test_a_lock_in_memory_pays_for_its_request_and_nothing_of_the_raftstore(
@@ -84,6 +85,15 @@ def test_bytes_cost_the_leader_and_its_followers() -> None:
     entry_ns = (plain.batch.raft_bytes + 40) * 100
     assert dear.proposed_ns == plain.proposed_ns
     assert dear.committed_ns - plain.committed_ns == near(2 * entry_ns)
+
+
+def test_raftdb_takes_an_entry_and_a_state_from_each_poller_and_raft_engine_neither() -> None:
+    plain, dear = (locked(SYNC, raftdb_record_ns=cost) for cost in (0, 40 * US))
+    assert dear.proposed_ns == plain.proposed_ns
+    assert dear.committed_ns - plain.committed_ns == near(2 * 2 * 40 * US)  # leader, follower
+    raft_engine = SYNC | {"raft_engine_enable": True}
+    plain, dear = (locked(raft_engine, raftdb_record_ns=cost) for cost in (0, 40 * US))
+    assert dear.committed_ns == plain.committed_ns
 
 
 def test_messages_between_stores_and_both_pools_wake_a_thread() -> None:
@@ -138,24 +148,25 @@ def test_a_statement_pays_by_its_rows_and_for_writing() -> None:
     assert busy_ns(tidb_request_ns=7 * US) - plain == near(2 * 7 * US)
 
 
-def test_compaction_is_background_work_by_byte() -> None:
-    def busy_ns(cost: float) -> int:
-        scene = scene_with(SYNC, compaction_byte_ns=cost)
+@pytest.mark.parametrize("raft_engine", [True, False])
+def test_flush_and_compaction_are_background_work_by_byte(*, raft_engine: bool) -> None:
+    def written(cost: float) -> tuple[Scene, int]:
+        scene = scene_with(SYNC | {"raft_engine_enable": raft_engine}, compaction_byte_ns=cost)
         for n in range(40):
             scene.begin(script(update(b"a", value_bytes=100_000)), at_ns=n * 20 * NS_PER_MS)
         scene.run()
         assert scene.counted("txns", "t") == 40
-        return sum(store.machine.cores.busy_ns for store in scene.cluster.stores.values())
+        return scene, sum(s.machine.cores.busy_ns for s in scene.cluster.stores.values())
 
-    scene = scene_with(SYNC)
-    for n in range(40):
-        scene.begin(script(update(b"a", value_bytes=100_000)), at_ns=n * 20 * NS_PER_MS)
-    scene.run()
-    written = sum(
-        counter.value
-        for counter in scene.recorder.counters()
-        if counter.metric == "disk_write_bytes"
-        and counter.class_.partition("/")[0] in ("flush", "compaction")
-    )
-    assert written > 0
-    assert busy_ns(10.0) - busy_ns(0.0) == pytest.approx(10.0 * written, rel=0.02)
+    scene, plain_ns = written(0.0)
+    _, dear_ns = written(10.0)
+    bytes_by_place = Counter[str]()
+    for counter in scene.recorder.counters():
+        if counter.metric == "disk_write_bytes":
+            bytes_by_place[counter.class_.partition("/")[0]] += counter.value
+    flushed: float = bytes_by_place["flush"] + bytes_by_place["compaction"]
+    assert flushed > 0
+    if not raft_engine:  # A half of what the log's disk gets is raftdb's flush.
+        flushed += bytes_by_place["raft_log"] / 2
+    slices = 10.0 * 3 * MIB  # Of what each store's raftdb flushes, the last is not full.
+    assert dear_ns - plain_ns == pytest.approx(10.0 * flushed, rel=0.02, abs=slices)

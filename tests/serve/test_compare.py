@@ -71,13 +71,13 @@ def test_verdicts_are_those_of_diff(results: Path) -> None:
     (pair,) = found(results, "a", "b")["pairs"]
     diff = study_diff(*(read_results(results / name) for name in ("a", "b")))
     assert pair["moved"] == len(diff.moved) > 0
-    assert [change["key"] for change in pair["changes"]] == [one.key for one in diff.scenario]
-    told = {(row["number"], row["where"]): row["verdict"] for row in pair["rows"]}
-    assert told["lock latency, mean (ms)", "in_memory"] == "worse"
-    assert told["transactions (1/s)", "in_memory"] == "better"
+    assert [row[0].text for row in pair["changes"].rows] == [one.key for one in diff.scenario]
+    told = {(row[0].text, row[1].text): row[-1].verdict for row in pair["moves"].rows}
+    assert told["in_memory", "lock latency, mean (ms)"] == "worse"
+    assert told["in_memory", "transactions (1/s)"] == "better"
     same = found(results, "a", ODD)["pairs"][0]
-    assert (same["moved"], same["changes"]) == (0, [])
-    assert {row["verdict"] for row in same["rows"]} <= {"did not move", "not judged"}
+    assert (same["moved"], same["changes"].rows) == (0, ())
+    assert {row[-1].verdict for row in same["moves"].rows} <= {"did not move", "not judged"}
 
 
 def test_each_study_is_held_against_the_first(results: Path) -> None:
@@ -196,7 +196,7 @@ def test_markup_stays_text_in_the_file(results: Path) -> None:
 def test_diff_writes_the_same_as_a_file(results: Path, tmp_path: Path) -> None:
     file = tmp_path / "page.html"
     assert DiffCommand(a=results / "a", b=results / "b", html=file)() == 0
-    served_words = [row["number"] for row in found(results, "a", "b")["pairs"][0]["rows"]]
+    served_words = [row[1].text for row in found(results, "a", "b")["pairs"][0]["moves"].rows]
     text = html.unescape(file.read_text()).replace("\N{NO-BREAK SPACE}", " ")
     assert [word for word in served_words if word not in text] == []
     nowhere = tmp_path / "none" / "page.html"

@@ -1,39 +1,40 @@
-"""Numbers as a reader takes them in: changes in percent, as exact as their interval."""
+"""Numbers of a study as cells of a table, as exact as their interval."""
 
 from __future__ import annotations
 
 from typing import Final
 
 from analysis.metrics import rounding
-from analysis.metrics.numbers import StudyNumber, change_parts
-from analysis.metrics.rounding import short
-from analysis.page.content import Cell, Tone
+from analysis.metrics.numbers import StudyNumber
+from analysis.metrics.rounding import short, with_ends
+from analysis.report.table import DASH, Cell, Tone
 
-DASH: Final = "–"
+_TONES: Final[dict[bool | None, Tone]] = {True: "better", False: "worse", None: ""}
 
 
 def value_cell(number: StudyNumber, scale: float = 1.0) -> Cell:
-    """Returns ``1.93 ± 0.04``, ``1.93 (n=1)``, ``refused`` or a dash."""
+    """Returns ``1.93 ± 0.04``, ``1.93 (n=1)``, ``> 4,870``, ``refused`` or a dash."""
     if number.refused:
         return Cell("refused", "refused")
     if not number.is_there:
         return Cell(DASH, "quiet")
-    return Cell(number.text(scale))
+    return Cell(number.text(scale), "worse" if number.at_least else "")
 
 
-def change_cell(ratio: StudyNumber) -> Cell:
-    """Returns ``−64.1 % better`` over ``[−64.3, −63.9]``; without a verdict where 1 lies inside."""
+def ratio_cell(ratio: StudyNumber) -> Cell:
+    """Returns ``0.512`` with ``[0.494, 0.530]``; without a verdict where 1 lies inside."""
     if not ratio.is_there:
         return Cell(DASH, "quiet")
+    if not ratio.has_interval:
+        return Cell(f"{short(ratio.value)} (n=1)")
+    value, ends, interval = with_ends(ratio.value, ratio.ci_low, ratio.ci_high).partition("[")
     tone = tone_of(ratio)
-    change, interval = change_parts(ratio)
-    return Cell(f"{change} {tone}".strip(), tone, interval)
+    return Cell(value.strip(), tone, ends + interval, tone)
 
 
 def tone_of(ratio: StudyNumber) -> Tone:
-    """Returns whether a change is one, and for the better or for the worse."""
-    tones: dict[bool | None, Tone] = {True: "better", False: "worse", None: ""}
-    return tones[ratio.is_better]
+    """Returns whether a ratio is a change, and for the better or for the worse."""
+    return _TONES[ratio.is_better]
 
 
 def plain_value(number: StudyNumber, scale: float = 1.0) -> str:
