@@ -50,22 +50,18 @@ def _over_cpp(until: int) -> tuple[float | str, bool]:
         return "no C++ compiler is installed", True
     with TemporaryDirectory(prefix="pessim-bench-") as folder:
         twin = CppTwin(Path(folder), found)
-        _, before_s = _timed(kernel_lean.run, _MODE, _SEED, until, repeats=_LEAN_REPEATS)
+        _, before_s = _timed(kernel_lean.run, until, repeats=_LEAN_REPEATS)
         cpp, cpp_s = twin.run(_MODE, _SEED, until)
-        lean, after_s = _timed(kernel_lean.run, _MODE, _SEED, until, repeats=_LEAN_REPEATS)
+        lean, after_s = _timed(kernel_lean.run, until, repeats=_LEAN_REPEATS)
     return round((before_s + after_s) / 2 / cpp_s, 1), cpp.digest() == lean.digest()
 
 
-def measure_kernel(
-    *, mode: str = _MODE, simulated_s: float = _SIMULATED_S, rounds: int = 3, seed: int = _SEED
-) -> dict[str, float | bool]:
+def measure_kernel(*, simulated_s: float, rounds: int) -> dict[str, float | bool]:
     """Plays Model M both ways and compares.
 
     Args:
-        mode: how locks are replicated: in_memory, pipelined (TiKV's default) or sync.
         simulated_s: simulated seconds of each run; the naive one needs about eight times as much.
         rounds: naive runs.
-        seed: of the random streams.
 
     Returns:
         ``kernel_speedup``, ``kernel_hash_equal``, ``events_per_txn`` and ``txn_per_cpu_s`` (both of
@@ -73,11 +69,11 @@ def measure_kernel(
     """
     until = int(simulated_s * TICKS_PER_S)
     naive_s, lean_s, ratios = [], [], []
-    lean, before_s = _timed(kernel_lean.run, mode, seed, until, repeats=_LEAN_REPEATS)
+    lean, before_s = _timed(kernel_lean.run, until, repeats=_LEAN_REPEATS)
     naive = lean
     for _ in range(rounds):
-        naive, between_s = _timed(kernel_naive.run, mode, seed, until, repeats=1)
-        _, after_s = _timed(kernel_lean.run, mode, seed, until, repeats=_LEAN_REPEATS)
+        naive, between_s = _timed(kernel_naive.run, until, repeats=1)
+        _, after_s = _timed(kernel_lean.run, until, repeats=_LEAN_REPEATS)
         ratios.append(2 * between_s / (before_s + after_s))
         naive_s.append(between_s)
         lean_s.append(after_s)
@@ -92,12 +88,12 @@ def measure_kernel(
     }
 
 
-def _timed(run: Run, mode: str, seed: int, until: int, *, repeats: int) -> tuple[Outcome, float]:
+def _timed(run: Run, until: int, *, repeats: int) -> tuple[Outcome, float]:
     """Returns the outcome and the CPU seconds of one run, averaged over ``repeats``."""
     began_s = thread_time()
-    outcome = run(mode, seed, until)
+    outcome = run(_MODE, _SEED, until)
     for _ in range(repeats - 1):
-        run(mode, seed, until)
+        run(_MODE, _SEED, until)
     return outcome, (thread_time() - began_s) / repeats
 
 

@@ -11,22 +11,12 @@ from pathlib import Path
 from typing import Final
 
 from analysis.study.load import load_study
-from sim.record.facts import Columns
+from sim.record import NoSink
 from sim.scenario import Scenario
 from sim.simulation import SimulatedUnit
 from sim.unit_result import run_until
 
 _FILE: Final = Path(__file__).with_name("tpcc.yaml")
-
-
-class _Nowhere:
-    """A sink that forgets."""
-
-    def write(self, table: str, columns: Columns) -> None:
-        """Takes facts and drops them."""
-
-    def reached(self, now_ns: int) -> None:
-        """Does nothing."""
 
 
 def tpcc_unit(until_ns: int = 0, *, checks: bool = False) -> SimulatedUnit:
@@ -36,7 +26,7 @@ def tpcc_unit(until_ns: int = 0, *, checks: bool = False) -> SimulatedUnit:
     """
     gc.disable()
     scenario = tpcc_scenario()
-    unit = SimulatedUnit(replace(scenario, run=replace(scenario.run, checks=checks)), 0, _Nowhere())
+    unit = SimulatedUnit(replace(scenario, run=replace(scenario.run, checks=checks)), 0, NoSink())
     run_until(unit.env, until_ns)
     return unit
 

@@ -1,7 +1,7 @@
 """What a simulated transaction costs: events, which repeat exactly, and CPU time, which does not.
 
 Several units of the same scenario take turns, a slice of simulated time each, so that a slow minute
-of the machine meets all of them; the best slice is the figure. The warm-up (regions come to life,
+of the machine meets all of them; the best slice is the figure. The warm-up (regions wake up,
 queues fill) is left out.
 
 Run it with ``python -m benchmarks.transactions``.

@@ -1,7 +1,7 @@
 """CPU time of a unit in this checkout over that in another one, in alternating slices.
 
-Both run the same scenario in a process of their own and take turns, a slice of simulated time each,
-so that a slow minute of the machine meets both: the ratio of each pair counts, seconds do not.
+Both run the same scenario in a process of their own and take turns, a slice of simulated time each:
+the ratio of each pair counts, seconds do not.
 
 Run it with ``python -m benchmarks two_trees OTHER [--rounds 30]``; make the other checkout with
 ``git worktree add``.
@@ -10,12 +10,11 @@ Run it with ``python -m benchmarks two_trees OTHER [--rounds 30]``; make the oth
 from __future__ import annotations
 
 import argparse
-import os
-import subprocess
-import sys
 from pathlib import Path
 from statistics import median, quantiles
-from typing import IO, Final
+from typing import Final
+
+from benchmarks.slices import SliceProcess, ratios
 
 HERE: Final = Path(__file__).resolve().parents[1]
 
@@ -50,54 +49,14 @@ for _ in sys.stdin:
 """What each process runs: 60 simulated ms of every variant of ``rfc77.yaml`` for each line read."""
 
 
-class Tree:
-    """One checkout's process."""
-
-    def __init__(self, folder: Path) -> None:
-        self._process = subprocess.Popen(
-            [sys.executable, "-c", SLICES],
-            cwd=folder,
-            env={**os.environ, "PYTHONPATH": str(folder)},
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            text=True,
-        )
-
-    def wait_until_ready(self) -> None:
-        """Waits until the warm-up is over."""
-        _ = _stream(self._process.stdout).readline()
-
-    def slice_s(self) -> float:
-        """Runs one slice; returns its CPU seconds."""
-        stdin = _stream(self._process.stdin)
-        stdin.write("next\n")
-        stdin.flush()
-        return float(_stream(self._process.stdout).readline())
-
-    def end(self) -> None:
-        """Ends the process."""
-        _stream(self._process.stdin).close()
-        self._process.wait()
-
-
-def _stream(stream: IO[str] | None) -> IO[str]:
-    assert stream is not None, "it was opened as a pipe"
-    return stream
-
-
 def measure(other: Path, rounds: int) -> dict[str, float]:
     """Returns the ratio of CPU times, this checkout over ``other``: median and quartiles."""
-    trees = [Tree(HERE), Tree(other)]
-    for tree in trees:
-        tree.wait_until_ready()
-    ratios = []
-    for number in range(rounds):
-        seconds = {index: trees[index].slice_s() for index in ((0, 1), (1, 0))[number % 2]}
-        ratios.append(seconds[0] / seconds[1])
-    for tree in trees:
-        tree.end()
-    lower, _, upper = quantiles(ratios, n=4)
-    return {"ratio": median(ratios), "lower_quartile": lower, "upper_quartile": upper}
+    here, there = (SliceProcess(SLICES, tree, {"PYTHONPATH": str(tree)}) for tree in (HERE, other))
+    for process in (here, there):
+        process.next_line()  # its warm-up is over
+    found = ratios(here, there, rounds)
+    lower, _, upper = quantiles(found, n=4)
+    return {"ratio": median(found), "lower_quartile": lower, "upper_quartile": upper}
 
 
 if __name__ == "__main__":

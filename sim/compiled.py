@@ -74,8 +74,3 @@ def use_library() -> None:
     path = os.environ.get(VARIABLE)
     if path and Path(path).is_file():
         sys.meta_path.insert(0, _Library(path))
-
-
-def is_compiled() -> bool:
-    """Whether this process has a compiled model."""
-    return LIBRARY in sys.modules

@@ -2,8 +2,8 @@
 
 A processor keeps the addresses of a few thousand pages at hand; to find another page costs it
 several reads, in a virtual machine up to 24. Pages of 2 MiB in place of 4 KiB are few enough. Linux
-gives them to who asks, but Python does not ask, and maps its memory in pieces of 1 MiB, which are
-too small. So what has come is joined into huge pages now and then.
+gives them on request, but Python does not ask, and maps its memory in pieces of 1 MiB, which are
+too small. So memory that was added is joined into huge pages now and then.
 
 Source: madvise(2) (MADV_COLLAPSE: Linux 6.1); CPython Objects/obmalloc.c (arenas).
 """
@@ -19,7 +19,7 @@ _MADV_HUGEPAGE: Final = 14
 _MADV_COLLAPSE: Final = 25
 
 _WORTH_KIB: Final = 8 << 10
-"""So much more memory is worth joining pages again, which takes 1 ms a MiB that has come."""
+"""Growth from which pages are joined again, which takes 1 ms a MiB of growth."""
 
 _MAPS: Final = Path("/proc/self/maps")
 _STATM: Final = Path("/proc/self/statm")
@@ -32,7 +32,7 @@ class HugePages:
         self._joined_kib = _resident_kib()
 
     def keep_up(self) -> None:
-        """Joins pages if much memory has come; where the kernel cannot, nothing changes."""
+        """Joins pages if memory has grown much; where the kernel cannot, nothing changes."""
         if _resident_kib() - self._joined_kib >= _WORTH_KIB:
             join_pages()
             self._joined_kib = _resident_kib()

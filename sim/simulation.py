@@ -17,9 +17,11 @@ from sim.engine import LeanEnv, Wait
 from sim.etcd.unit import EtcdUnit
 from sim.observers.lock_fates import LockFates
 from sim.observers.own_latches import OwnLatches
+from sim.observers.region_counts import LeaderCounts, RegionCounts
 from sim.observers.station_meter import meter_of
+from sim.observers.transfer_times import TransferTimes
 from sim.observers.unfinished import record_requests, record_transactions
-from sim.operations import LeaderCounts, RegionCounts, TransferTimes, start_operations
+from sim.operations import start_operations
 from sim.record.facts import FactSink
 from sim.record.recorder import Recorder
 from sim.scenario.resolved import Scenario
@@ -84,7 +86,7 @@ class SimulatedUnit:
 
     def run(self) -> None:
         """Runs to the end and closes the facts."""
-        run_to_end(self.scenario, self.env, self.recorder, self.meter, self._record_unfinished)
+        run_to_end(self.scenario, self.env, self.recorder, self.meter.read, self._record_unfinished)
 
     def result(self) -> UnitResult:
         """Returns the bill of what has been run so far."""

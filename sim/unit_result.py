@@ -4,7 +4,7 @@ import gc
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Final, Protocol
+from typing import Final
 
 from sim.engine import LeanEnv
 from sim.huge_pages import HugePages
@@ -13,7 +13,7 @@ from sim.scenario.resolved import Scenario
 from sim.units import NS_PER_MS
 
 _STEP_NS: Final = 20 * NS_PER_MS
-"""How often a look is taken at the memory that a unit has come to use. ASSUMED; it takes 13 us."""
+"""How often the memory that a unit uses is looked at. ASSUMED; a look takes 13 us."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,18 +31,11 @@ class UnitResult:
     """One line for each invariant that did not hold."""
 
 
-class Meter(Protocol):
-    """Copies what stations have counted into the facts."""
-
-    def read(self, now_ns: int) -> None:
-        """Brings every counter up to date at ``now_ns``."""
-
-
 def run_to_end(
     scenario: Scenario,
     env: LeanEnv,
     recorder: Recorder,
-    meter: Meter,
+    read_meter: Callable[[int], None],
     record_unfinished: Callable[[], None],
 ) -> None:
     """Runs a unit to its end, records what has not ended by then, and closes its facts."""
@@ -50,7 +43,7 @@ def run_to_end(
         run_until(env, simulated_ns(scenario))
         now_ns = env.now_ns
         if now_ns > recorder.window * recorder.window_ns:
-            meter.read(now_ns)
+            read_meter(now_ns)
         record_unfinished()
         recorder.close(now_ns)
 

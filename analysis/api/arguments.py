@@ -7,7 +7,7 @@ from os import PathLike, fspath
 from pathlib import Path
 from typing import Any, get_args
 
-from analysis.pipeline.session import complaint_about_master
+from analysis.pipeline.spark_master import complaint_about_master
 from analysis.running.rounds import Plots
 from analysis.study.study_folder import StudyFolderError
 from sim.scenario.problems import shown

@@ -30,8 +30,6 @@ from analysis.study.load import load_study
 from analysis.study.shipped import shipped_files, shipped_name
 from analysis.study.study_folder import study_folder
 
-_SILENT = RunListener()
-
 
 def run(
     scenario: Source,
@@ -42,7 +40,7 @@ def run(
     replications: int | None = None,
     master: str = "local[*]",
     plots: Plots = "all",
-    listener: RunListener = _SILENT,
+    listener: RunListener | None = None,
 ) -> OpenedStudy:
     """Runs what is missing of a study, writes all its files, and returns it.
 
@@ -58,7 +56,7 @@ def run(
         replications: of every variant.
         master: of Spark.
         plots: ``"none"`` writes no pictures; ``study.plot`` draws them all the same.
-        listener: is told how it goes.
+        listener: is told how it goes; None: nobody is.
 
     Raises:
         ScenarioError: with every problem of the scenario.

@@ -1,9 +1,4 @@
-"""A finished study as tables and figures.
-
-Variants against a baseline other than the study's own, from what each replication came to.
-
-The pictures of a study's report, as figures to look at and to change.
-"""
+"""A finished study as tables and figures."""
 
 from __future__ import annotations
 
@@ -21,7 +16,7 @@ from matplotlib.figure import Figure
 from analysis.metrics.catalogue import MetricKey
 from analysis.metrics.row_table import POINT, RowTable
 from analysis.metrics.unit_metrics import KEY
-from analysis.pipeline.study_tables import FIGURE_POINTS, read_study_tables
+from analysis.pipeline.study_tables import read_study_tables
 from analysis.plots.drawn import Picture
 from analysis.plots.study_plots import study_pictures
 from analysis.program import command
@@ -219,8 +214,8 @@ class StudyPlots:
     def _pictures(self) -> Iterator[tuple[str, Picture, int | None]]:
         """Yields the report's pictures, each with the place of its point; facts are read here."""
         run = finished_study(self._folder, load_folder(self._folder))
-        most = points_drawn(run, FIGURE_POINTS)
-        tables = read_study_tables(None, self._folder, run.done, most, run.study.run.batches)
+        drawn, batches = points_drawn(run), run.study.run.batches
+        tables = read_study_tables(None, self._folder, run.done, drawn, batches)
         rows = {
             name: RowTable.from_rows(self._document[name], run.plan.points)
             for name in ("rows", "comparisons")

@@ -69,7 +69,7 @@ def fits(profiles: Sequence[DiskProfile]) -> list[RunFit]:
 
 
 def predictions(profile: DiskProfile) -> Iterator[RunFit]:
-    """Yields each run with company, predicted by a profile made without it."""
+    """Yields each run of several jobs, predicted by a profile made without it."""
     for run in profile.runs:
         if run.kind == "append" and run.in_flight > 1:
             blind = without(profile, run.in_flight)

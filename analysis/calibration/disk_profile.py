@@ -1,10 +1,10 @@
-"""From fio's runs to a disk: what it is alone, with company, with longer writes, and for reads.
+"""From fio's runs to a disk: one access alone, several in flight, longer writes, and reads.
 
 Law: one profile for each way a file grows (preallocated, growing, overwriting), as their latencies
 differ by a factor of two. A profile needs a run with one job. Runs with several jobs become the
 levels of its crowding; one of a longer append is brought to the shortest size by what one job's
-latency stretches, rank by rank. A way that was not measured with company takes over by what factor
-company slows the way that was, which is an assumption and is marked as one.
+latency stretches, rank by rank. A way that was measured with one job alone takes over the factors
+by which more jobs slow another way, which is an assumption and is marked as one.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final
 
-from analysis.calibration.disk_company import Crowded, crowded
+from analysis.calibration.disk_crowding import Crowded, crowded
 from analysis.calibration.fio_file import FioRun
 from analysis.calibration.histogram import Pairs, ascending, at_rank
 from analysis.calibration.refusal import CalibrationError
@@ -48,7 +48,7 @@ class DiskProfile:
 
 
 def profiles_of(runs: Sequence[FioRun], name: str) -> list[DiskProfile]:
-    """Returns a profile for each way a file grows, the one with most company first.
+    """Returns a profile for each way a file grows, the one with the most jobs first.
 
     Raises:
         CalibrationError: if no run has one job that syncs each write.
@@ -71,15 +71,15 @@ def profiles_of(runs: Sequence[FioRun], name: str) -> list[DiskProfile]:
         if run.pattern not in usable
     }
     first = replace(made[0], left_out={**made[0].left_out, **unknown})
-    return [first, *(_with_company_of(first, each) for each in made[1:])]
+    return [first, *(_crowded_as(first, each) for each in made[1:])]
 
 
 def without(profile: DiskProfile, in_flight: int) -> DiskProfile | None:
-    """Returns a profile that has not seen so much company, or None if it has seen no other."""
-    company = profile.crowded
-    if company is None or in_flight not in company.levels or len(company.levels) < 2:
+    """Returns the profile without that level of crowding, or None if it has no other."""
+    crowding = profile.crowded
+    if crowding is None or in_flight not in crowding.levels or len(crowding.levels) < 2:
         return None
-    kept = {n: pairs for n, pairs in company.levels.items() if n != in_flight}
+    kept = {n: pairs for n, pairs in crowding.levels.items() if n != in_flight}
     return replace(profile, crowded=crowded(profile.append, kept))
 
 
@@ -183,22 +183,22 @@ def _digits(value: float) -> int:
     return int(float(f"{value:.3g}"))
 
 
-def _with_company_of(measured: DiskProfile, other: DiskProfile) -> DiskProfile:
-    """Returns a profile that lacks company or longer appends with what another's were slowed by."""
+def _crowded_as(measured: DiskProfile, other: DiskProfile) -> DiskProfile:
+    """Returns a profile with what it lacks of crowding and longer appends, by another's factors."""
     name, assumed = f"{other.name}_{other.pattern}", list(other.assumed)
-    company, longer = other.crowded, dict(other.longer)
-    if company is None and measured.crowded is not None:
+    crowding, longer = other.crowded, dict(other.longer)
+    if crowding is None and measured.crowded is not None:
         assumed.append("crowding")
         slowed = measured.crowded.levels
         levels = {n: _slowed(other.append, measured.append, slowed[n]) for n in slowed}
-        company = crowded(other.append, levels)
+        crowding = crowded(other.append, levels)
     if not longer and measured.longer:
         assumed.append("longer")
         longer = {
             size: _slowed(other.append, measured.append, pairs)
             for size, pairs in measured.longer.items()
         }
-    return replace(other, name=name, crowded=company, longer=longer, assumed=tuple(assumed))
+    return replace(other, name=name, crowded=crowding, longer=longer, assumed=tuple(assumed))
 
 
 def _slowed(append: Pairs, reference: Pairs, slower: Pairs) -> Pairs:

@@ -17,7 +17,7 @@ _STORED_BYTES: Final = BLOCK_BYTES * LsmSpec().block_compression
 _LIKE_BLOCKS_BYTES: Final = (32 * KIB, 48 * KIB)
 """Reads of these sizes stand for it."""
 _NOISE: Final = 0.9
-"""Company does not make a disk quicker; this much is luck."""
+"""More jobs do not make a disk quicker; this much is luck."""
 _SETTLED_US: Final = 2
 """Bounds that are no further apart than this say where the device's limit is."""
 _FEW_IN_TAIL: Final = 10_000
@@ -89,7 +89,7 @@ def remarks(profiles: Sequence[DiskProfile], runs: Iterable[FioRun]) -> Iterator
     for profile in profiles:
         if profile.assumed:
             yield f"{profile.name}: assumed, not measured: {', '.join(profile.assumed)}"
-    yield _company(profiles[0])
+    yield _beyond(profiles[0])
     yield from _quicker(profiles)
     left_out = {path: why for profile in profiles for path, why in profile.left_out.items()}
     described = {run.path for profile in profiles for run in profile.runs}
@@ -105,7 +105,7 @@ def remarks(profiles: Sequence[DiskProfile], runs: Iterable[FioRun]) -> Iterator
         yield from _doubts(run)
 
 
-def _company(profile: DiskProfile) -> str:
+def _beyond(profile: DiskProfile) -> str:
     crowded = profile.crowded
     if crowded is None:
         return f"{profile.name}: one job only, so appends do not disturb each other: assumed"
@@ -120,7 +120,7 @@ def _company(profile: DiskProfile) -> str:
 
 
 def _quicker(profiles: Sequence[DiskProfile]) -> Iterator[str]:
-    """Yields runs with company whose median is below that of one job: something else was there."""
+    """Yields runs of several jobs whose median is below that of one: something else ran then."""
     runs = [run for profile in profiles for run in profile.runs]
     alone = {
         (run.pattern, run.size_bytes): run.latency.quantile_ns(0.5)

@@ -7,10 +7,12 @@ quantiles a model draws on a straight line.
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from itertools import accumulate
 from typing import Final
+
+import numpy as np
 
 Pairs = tuple[tuple[float, int], ...]
 """(probability, nanoseconds), both ascending."""
@@ -43,7 +45,7 @@ class Histogram:
     def quantile_ns(self, probability: float) -> int:
         """Returns the latency that this part of all does not exceed."""
         if self.coarse:
-            return round(_on_lines(self.reached, self.values_ns, probability))
+            return round(np.interp(probability, self.reached, self.values_ns))
         # A part of all that is reached to the last bit is reached: floats must not decide.
         place = bisect_left(self.reached, probability - 1e-12)
         return self.values_ns[min(place, len(self.values_ns) - 1)]
@@ -84,15 +86,4 @@ def ascending(pairs: Iterable[tuple[float, int]]) -> Pairs:
 def at_rank(pairs: Pairs, probability: float) -> float:
     """Returns the latency of a rank, in nanoseconds."""
     ranks, values = zip(*pairs, strict=True)
-    return _on_lines(ranks, values, probability)
-
-
-def _on_lines(ranks: Sequence[float], values: Sequence[int], probability: float) -> float:
-    place = bisect_left(ranks, probability)
-    if place == 0:
-        return float(values[0])
-    if place == len(ranks):
-        return float(values[-1])
-    low, high = ranks[place - 1], ranks[place]
-    part = (probability - low) / (high - low)
-    return values[place - 1] + (values[place] - values[place - 1]) * part
+    return float(np.interp(probability, ranks, values))

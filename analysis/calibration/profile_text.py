@@ -8,7 +8,7 @@ from itertools import groupby
 from textwrap import indent, wrap
 from typing import Any
 
-from analysis.calibration.disk_company import Crowded
+from analysis.calibration.disk_crowding import Crowded
 from analysis.calibration.disk_profile import DiskProfile
 from analysis.calibration.fio_file import FioRun
 from analysis.calibration.histogram import Pairs
@@ -102,14 +102,14 @@ def disk_part(profile: DiskProfile) -> Part:
         ]
     if profile.fetch is not None:
         raft["fetch"] = shape(profile.fetch)
-    for key, company in (
+    for key, crowded in (
         ("crowding", profile.crowded),
         ("fetch_crowding", profile.fetch_crowded),
     ):
-        if company is not None:
-            raft[key] = _crowding(company)
+        if crowded is not None:
+            raft[key] = _crowding(crowded)
             said.append(
-                f"{key}: {company.beyond} in flight, and further, are not measured; between bounds."
+                f"{key}: {crowded.beyond} in flight, and further, are not measured; between bounds."
             )
     return Part("hardware", tuple(said), {"disk": {"raft": raft}})
 
@@ -131,13 +131,13 @@ def plain(text: str) -> str:
     return "".join(each if each.isprintable() else "?" for each in text)[:_LONGEST]
 
 
-def _crowding(company: Crowded) -> Document:
-    levels = {**company.levels, company.beyond: company.then}
+def _crowding(crowded: Crowded) -> Document:
+    levels = {**crowded.levels, crowded.beyond: crowded.then}
     return {
         "levels": [
             {"in_flight": number, "latency": shape(pairs)} for number, pairs in levels.items()
         ],
-        "further": shape(company.further),
+        "further": shape(crowded.further),
     }
 
 

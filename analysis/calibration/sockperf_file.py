@@ -22,7 +22,7 @@ from analysis.calibration.refusal import CalibrationError
 
 _PARTS: Final = 4
 """Into how many the way from one percentile of the tail to the next is cut."""
-_MEND: Final = "measure again with sockperf ping-pong --full-rtt -t 30"
+_REMEDY: Final = "measure again with sockperf ping-pong --full-rtt -t 30"
 
 
 def read_sockperf(path: Path, text: str) -> NetworkPart:
@@ -48,7 +48,7 @@ def _loaded(text: str) -> list[str]:
     if sent and int(sent[1]) > int(sent[2]) + 1:
         said.append(
             f"{int(sent[1]):,} messages for {int(sent[2]):,} answers is no ping-pong: the wait "
-            "behind other messages is in it; " + _MEND
+            "behind other messages is in it; " + _REMEDY
         )
     dropped = re.search(r"# dropped messages = (\d+)", text)
     if dropped and int(dropped[1]):
@@ -59,7 +59,7 @@ def _loaded(text: str) -> list[str]:
 def _report(path: Path, text: str, remarks: Sequence[str]) -> NetworkPart:
     total = re.search(r"Total (\d+) observations", text)
     if total is None:
-        raise CalibrationError(path, "", f"has no list of percentiles; {_MEND}")
+        raise CalibrationError(path, "", f"has no list of percentiles; {_REMEDY}")
     check_count(path, int(total[1]))
     whole = re.search(r"avg-rtt=|Round trip is", text) is not None
     # Half a round trip is what sockperf calls latency.
@@ -76,7 +76,7 @@ def _report(path: Path, text: str, remarks: Sequence[str]) -> NetworkPart:
             known[rank] = float(end[1]) * factor
     values = [known[rank] for rank in sorted(known)]
     if len(known) < 3 or values != sorted(values) or values[-1] > LONGEST_NS or max(known) > 1:
-        raise CalibrationError(path, "percentile", f"are missing or do not ascend; {_MEND}")
+        raise CalibrationError(path, "percentile", f"are missing or do not ascend; {_REMEDY}")
     said = list(remarks)
     if not whole:
         said.append("half round trips, doubled; --full-rtt measures whole ones")

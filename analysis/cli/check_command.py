@@ -11,7 +11,7 @@ from analysis.cli.console import messages, output, print_json, say
 from analysis.cli.failures import ExitStatus
 from analysis.cli.scenario_app import CheckCommand
 from analysis.experiments.choose import experiment_of
-from analysis.experiments.experiment import SeenUnits
+from analysis.experiments.seen_units import SeenUnits
 from analysis.lint.scenario_lint import scenario_warnings
 from analysis.lint.scenario_warning import ScenarioWarning
 from analysis.study.load import load_study

@@ -36,9 +36,9 @@ def completion_script(shell: str) -> str:
     return script.replace("@VARIABLE@", VARIABLE).replace("@CALL@", call)
 
 
-def is_asked(environment: MutableMapping[str, str] = os.environ) -> bool:
+def is_asked() -> bool:
     """Returns whether a shell wants to know what may come next."""
-    return VARIABLE in environment
+    return VARIABLE in os.environ
 
 
 def prepare(commands: Sequence[str], environment: MutableMapping[str, str] = os.environ) -> None:

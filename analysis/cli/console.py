@@ -1,10 +1,7 @@
-"""Where text goes: rich on a terminal, plain lines of 100 columns elsewhere; NO_COLOR is kept.
+"""What commands print: words for people, or with ``--json`` one document.
 
-With ``--json`` standard output belongs to the document, and words for people go to standard error.
-
-``--json``: standard output holds one JSON document, and nothing else.
-
-Words for people go away or to standard error. NaN and infinities, which JSON has not, are null.
+Words go through rich on a terminal, as plain lines of 100 columns elsewhere; NO_COLOR is kept. With
+``--json`` standard output holds the document and nothing else, and words go to standard error.
 """
 
 from __future__ import annotations
@@ -69,7 +66,7 @@ def say(console: Console, text: str, style: str = "") -> None:
 
 
 def print_json(document: Mapping[str, Any]) -> None:
-    """Prints a document, indented, keys in their order."""
+    """Prints a document, indented, keys in their order; NaN and infinities become null."""
     sys.stdout.write(json.dumps(_plain(document), indent=1, allow_nan=False) + "\n")
 
 

@@ -1,7 +1,4 @@
-"""What is printed while a study runs.
-
-What is printed while units run: how many are finished, and each failure at once.
-"""
+"""What is printed while a study runs: how many units are finished, and each failure at once."""
 
 from __future__ import annotations
 

@@ -10,9 +10,10 @@ from typing import Any
 from analysis.cli.console import output, print_json, say
 from analysis.cli.failures import CommandError, ExitStatus
 from analysis.cli.study_app import DiffCommand
+from analysis.comparison.guards import Breach, Guard, breaches
 from analysis.comparison.moves import Move
 from analysis.comparison.results import StudyResults, read_results
-from analysis.comparison.study_diff import Breach, Guard, StudyDiff, breaches, study_diff
+from analysis.comparison.study_diff import StudyDiff, study_diff
 from analysis.metrics.numbers import NumberKey, StudyNumber
 from analysis.report.diff_table import print_diff
 from analysis.report.study_verdict import StudyOutcome

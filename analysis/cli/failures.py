@@ -1,7 +1,4 @@
-"""What a command says when it cannot go on, and its exit status.
-
-Exit status of every command.
-"""
+"""How a command ends: its exit status, and the one message of a command that cannot go on."""
 
 from __future__ import annotations
 

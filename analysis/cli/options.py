@@ -1,6 +1,6 @@
-"""Arguments and options that several commands share, with what is refused at once.
+"""What commands take: arguments and options that several share, and a command as its options.
 
-What the command line says: a command with its options, to be called.
+What can be refused at once is refused here.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _YARN: Final = ("HADOOP_CONF_DIR", "YARN_CONF_DIR")
 
 def spark_master(text: str) -> str:
     """Refuses what Spark would refuse later, and in more words."""
-    from analysis.pipeline.session import complaint_about_master
+    from analysis.pipeline.spark_master import complaint_about_master
 
     complaint = complaint_about_master(text)
     if complaint:

@@ -30,10 +30,9 @@ def plot_command(request: PlotCommand) -> int:
 
 
 def _write(run: FinishedStudy, starter: SparkStarter, request: PlotCommand) -> int:
-    from analysis.pipeline.study_tables import FIGURE_POINTS
     from analysis.plots.study_plots import study_pictures
 
-    tables, summary = aggregated(run, starter, points_drawn(run, FIGURE_POINTS))
+    tables, summary = aggregated(run, starter, points_drawn(run))
     pictures = {name: picture for name, picture, _ in study_pictures(run, summary, tables)}
     for name in request.names or ():
         if name not in pictures:

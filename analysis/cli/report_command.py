@@ -10,7 +10,7 @@ from analysis.cli.spark import spark
 from analysis.cli.study_app import ReportCommand
 from analysis.cli.study_report import report_result
 from analysis.experiments.choose import experiment_of
-from analysis.experiments.experiment import SeenUnits
+from analysis.experiments.seen_units import SeenUnits
 from analysis.running.results import write_results
 from analysis.running.rounds import Plots, RoundProgress, RoundSettings, show
 from analysis.study.finished_study import FinishedStudy, finished_study, load_folder

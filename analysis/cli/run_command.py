@@ -24,7 +24,7 @@ from analysis.running.rounds import RoundSettings
 from analysis.running.run_study import complete_study
 from analysis.study.ledger import scan
 from analysis.study.load import load_study
-from analysis.study.study_folder import study_folder, write_text_whole
+from analysis.study.study_folder import study_folder
 from analysis.study.units import count
 
 
@@ -54,19 +54,12 @@ def run_command(request: RunCommand) -> int:
             say(messages(), f"{store}: {folder} is this machine's copy")
         console = ConsoleListener(settings.starter.master, settings.after_failure, folder)
         with told_when_interrupted(settings, console), copied_study_folder(folder, store):
-            write_text_whole(folder / "scenario.yaml", study.resolved_yaml())
-            status = run_study(settings, console, begun_s, as_json=request.as_json)
+            result = complete_study(settings, console, begun_s)
+            status = report_result(result, as_json=request.as_json)
         if request.trace and status in (ExitStatus.FINE, ExitStatus.CLAIM_FAILED):
             traces = ExportCommand(folder=folder, format_="trace", trace=request.trace)
             return traces() or status
         return status
-
-
-def run_study(
-    settings: RoundSettings, console: ConsoleListener, begun_s: float, *, as_json: bool = False
-) -> int:
-    """Runs what is missing in a locked folder and reports the whole."""
-    return report_result(complete_study(settings, console, begun_s), as_json=as_json)
 
 
 @contextmanager

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from analysis.cli.failures import CommandError, ExitStatus
-from analysis.pipeline.executors import SparkJobError
+from analysis.pipeline.job_failure import SparkJobError
 from analysis.pipeline.session import SparkStarter, SparkStartError, stop_spark
 
 

@@ -1,7 +1,4 @@
-"""Commands on studies: they run one, or read its folder.
-
-A command is a class: what the command line says, to be called.
-"""
+"""Commands on studies: they run one, or read its folder."""
 
 from __future__ import annotations
 

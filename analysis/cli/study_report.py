@@ -1,7 +1,4 @@
-"""From finished units: tables, summary, plots, manifest, and the words at the end.
-
-What ``run --json`` and ``report --json`` print: a study in a page, where the rest lies.
-"""
+"""What is said of a study once its units have run: tables, verdict, or a document."""
 
 from __future__ import annotations
 

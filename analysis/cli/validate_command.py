@@ -17,12 +17,12 @@ from analysis.plots import style
 from analysis.program import ROOT
 from analysis.running.run_study import UnitsMissingError, summarise_study
 from analysis.study.load import load_study
-from analysis.validation.anchor import Alone, Anchor, Figure, InTheory, Judged
+from analysis.validation.anchor import Anchor, Judged
 from analysis.validation.anchors import ANCHORS
 from analysis.validation.document import rows, verdict, write_document
-from analysis.validation.figures import NoFigureError, device_figure, figure_of, theory_figure
+from analysis.validation.figures import judged_anchor
 from analysis.validation.plot import anchors_picture
-from analysis.validation.studies import STUDIES, studies_of, study_of
+from analysis.validation.studies import STUDIES, studies_of
 from analysis.validation.table import print_anchors
 
 DOCUMENT: Final = ROOT / "docs" / "VALIDATION.md"
@@ -38,7 +38,7 @@ def _validate(request: ValidateCommand, starter: SparkStarter) -> int:
     begun_s = time.perf_counter()
     anchors = [anchor for anchor in ANCHORS if anchor.quick or not request.quick]
     summaries = _summaries(request, anchors, starter)
-    judged = [_judged(anchor, summaries) for anchor in anchors]
+    judged = [judged_anchor(anchor, summaries) for anchor in anchors]
     print_anchors(output(), judged)
     _write(request, judged)
     if request.as_json:
@@ -62,25 +62,6 @@ def _summaries(
         except UnitsMissingError as error:
             found[name] = str(error)
     return found
-
-
-def _judged(anchor: Anchor, summaries: Mapping[str, Mapping[str, Any] | str]) -> Judged:
-    try:
-        return Judged(anchor, _ours(anchor, summaries))
-    except NoFigureError as error:
-        return Judged(anchor, None, str(error))
-
-
-def _ours(anchor: Anchor, summaries: Mapping[str, Mapping[str, Any] | str]) -> Figure:
-    origin = anchor.origin
-    if isinstance(origin, InTheory):
-        return theory_figure(origin.queue)
-    if isinstance(origin, Alone):
-        return device_figure(origin)
-    summary = summaries[study_of(anchor) or ""]
-    if isinstance(summary, str):
-        raise NoFigureError(summary)
-    return figure_of(origin, summary)
 
 
 def _write(request: ValidateCommand, judged: Sequence[Judged]) -> None:

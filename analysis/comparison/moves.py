@@ -25,11 +25,10 @@ from scipy.special import stdtr, stdtrit
 
 from analysis.metrics.catalogue import HIGHER_IS_BETTER, QUANTILES
 from analysis.metrics.numbers import NumberKey, StudyNumber
-from analysis.statistics.intervals import Array
+from analysis.statistics.intervals import CONFIDENCE, Array
 from sim.record.histogram import RELATIVE_ERROR
 
 FALSE_DISCOVERIES: Final = 0.05
-CONFIDENCE: Final = 0.95
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""What a study's folder says of itself, as far as another study's can be held against it."""
+"""What of a study's folder can be compared with another study's."""
 
 from __future__ import annotations
 

@@ -1,12 +1,37 @@
-"""Which experiment a study is."""
+"""Which experiment a study is; without a question of its own, the plain design."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from typing import Any
+
 from analysis.experiments.capacity import CapacitySearch
-from analysis.experiments.experiment import Experiment, FixedDesign
+from analysis.experiments.experiment import Experiment, Request, Seen
 from analysis.experiments.sensitivity import SensitivityAnalysis
 from analysis.experiments.sequential import SequentialDesign
 from analysis.study.study import Study
+
+
+class FixedDesign(Experiment):
+    """Points × variants × replications, replications outermost.
+
+    A study that is stopped early then has all variants at the same number of replications, and
+    pairs under common random numbers are complete.
+    """
+
+    def __init__(
+        self, points: Sequence[Mapping[str, Any]], variants: Sequence[str], replications: int
+    ) -> None:
+        self._requests = [
+            Request(point, variant, replication)
+            for replication in range(replications)
+            for point in points
+            for variant in variants
+        ]
+
+    def requests(self, seen: Seen) -> list[Request]:  # noqa: ARG002 - experiments' signature
+        """Returns all units."""
+        return self._requests
 
 
 def experiment_of(study: Study) -> Experiment:

@@ -9,9 +9,9 @@ Law: with two variants the outcome is the logarithm of second / first, whose eff
 those of a ratio multiply; with one it is the value. Every point of trajectories, samples and walks
 is run once, with the random numbers of replication 0. As far as their draws stay in step, two
 points of a trajectory then differ by the factor and not by luck as well; under load that is little
-(docs/STATISTICS.md), so the noise floor does not count on it. Indices hold for that one fortune;
-how another one would move the outcome is what the centre's replications tell. A point with a failed
-or refused unit takes its trajectory or block with it.
+(docs/STATISTICS.md), so the noise floor does not count on it. Indices hold for those random
+numbers; how others would move the outcome is what the centre's replications show. A point with a
+failed or refused unit takes its trajectory or block with it.
 """
 
 from __future__ import annotations

@@ -2,8 +2,6 @@
 
 Law: effects and deviations of a ratio are given on the scale of its logarithm, where they add;
 base, walks and ranges as ratios again. NaN becomes null.
-
-One line: what would change this conclusion.
 """
 
 from __future__ import annotations
@@ -143,7 +141,7 @@ def _walks(
 
 
 VAGUE_SHARE: Final = 0.5
-"""Half width from which a share says nothing, and is not told."""
+"""Half width from which a share says nothing, and is left out."""
 
 
 def sentence(

@@ -1,4 +1,4 @@
-"""Published metrics: which there are, and how a unit's follow from the sums of its facts.
+"""Published metrics: which there are, how a unit's follow from its facts, how they are written.
 
 Pure functions of tables; knows neither Spark nor files.
 """

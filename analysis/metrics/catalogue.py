@@ -1,6 +1,6 @@
 """What a study reports: each metric's facts, unit, statistics, classes and meaning.
 
-``catalogue.yaml`` has an entry a metric.
+``catalogue.yaml`` has an entry a metric; what is not among its facts need not be read.
 
 A series of facts becomes its statistics in a reader's unit; a counter becomes a rate, an amount per
 committed transaction, or a total. Facts that make no metric here are not published; their files
@@ -8,8 +8,6 @@ still hold them. Names of facts are those of ``sim.fact_names``.
 
 A metric's key in a file is its name, then its class unless that is ``all``, then its statistic
 unless that is ``mean``: ``txn_latency_ms.new_order.p95``.
-
-Which facts a published metric is made of, so that no others need be read.
 """
 
 from __future__ import annotations
@@ -40,7 +38,7 @@ CAPACITY: Final = "capacity_"
 
 
 def stat_name(stat: str) -> str:
-    """Returns a statistic of a latency as a reader is told of it."""
+    """Returns what readers call a statistic of a latency."""
     return {"p999": "p99.9", "max": "longest"}.get(stat, stat)
 
 

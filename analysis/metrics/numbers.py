@@ -1,7 +1,4 @@
-"""Numbers of a study with their intervals, to be looked up by point, variant and key.
-
-Changes in words: what a ratio with its interval means, in percent.
-"""
+"""A study's numbers with their intervals: found by point, variant and key, and put into words."""
 
 from __future__ import annotations
 
@@ -44,7 +41,7 @@ class StudyNumber(NamedTuple):
     ci_high: float = math.nan
     replications: int = 0
     refused: str = ""
-    """Why it is not told; empty if it is."""
+    """Why it is refused; empty if it is not."""
     at_least: bool = False
     """Whether the true one is only known to be greater."""
     unit: str = ""

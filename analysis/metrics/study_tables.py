@@ -1,7 +1,4 @@
-"""All tables of a study: what numbers, figures and pages are made of.
-
-A point of a study over simulated time, in bins, for pictures and charts.
-"""
+"""A study's facts as tables: of all its points, or of one over simulated time."""
 
 from __future__ import annotations
 

@@ -4,9 +4,7 @@ Rates divide by the measured time (after the warm-up), amounts by committed tran
 that one variant never touched is 0 there, since another variant's has to be compared with it; a
 series without values has no latency and stays absent.
 
-Tables have a row a unit and a column a number; NaN is no number.
-
-The numbers asked for, a row each.
+Tables have a row a unit and a column a number; NaN is no number. ``asked_metrics`` has a row each.
 """
 
 from __future__ import annotations

@@ -7,10 +7,6 @@ their ages is less than the true one, and the longest is at least the oldest of 
 
 In a unit that works to its end, what is under way then is a sample like any other, with as much
 under way at the beginning, so its latencies are those of what has ended.
-
-The value at a place inside a histogram's bucket: interpolated on a log scale.
-
-It is within the bucket's width of the exact one.
 """
 
 from __future__ import annotations
@@ -32,7 +28,7 @@ from sim.record.histogram import BUCKETS_PER_DOUBLING, ZERO_BUCKET
 
 
 def values_within(buckets: NDArray[np.int64], parts: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Returns a value for each bucket.
+    """Returns a value inside each bucket: interpolated on a log scale, so at most its width off.
 
     Args:
         buckets: indices of buckets; shape (n,).

@@ -1,9 +1,10 @@
 """Compiles the model with mypyc (``make fast``), and says whether what there is fits the source.
 
 A library lies in a folder of the environment that is named after all it was made of: the source,
-Python, mypy, the C compiler and its options. Nobody uses one of another name, so whoever edits a
-file runs the interpreted model, and is told. The units that local workers run use the library; the
-laboratory, traces, replays and workers on other machines interpret the same source.
+Python, mypy, the C compiler and its options. One of another name is not used, so after an edit the
+model runs interpreted, and the first line of output says so. The units that local workers run use
+the library; the laboratory, traces, replays and workers on other machines interpret the same
+source.
 """
 
 from __future__ import annotations

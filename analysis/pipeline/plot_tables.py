@@ -1,10 +1,8 @@
-"""Tables of a point as wide as a plot: tails of latencies, latency over time, moves.
+"""Tables of a point as wide as a plot: tails of latencies, latency over time, moves, warm-ups.
 
 All replications of a variant are shown together; where their spread is shown, it is computed here
 too, so that what leaves an executor does not grow with their number. A coarse bucket is a whole
 number of the facts' own, named by the last of them, so its upper bound is exact.
-
-Throughput and latency of each replication over simulated time: what its warm-up was cut from.
 """
 
 from __future__ import annotations
@@ -135,7 +133,7 @@ COMMITS: Final = "txns"
 
 
 def warmup_series(facts: PointFacts) -> pa.Table:
-    """Returns mean lock latency and committed transactions by bin of windows, warm-up included.
+    """Returns what each replication's warm-up was cut from: lock latency and throughput by bin.
 
     Returns:
         ``unit_hash``, ``metric`` (``lock_latency`` in ms, ``txns`` per second), ``at_s`` (the

@@ -4,7 +4,7 @@ The job runs in a thread; the caller's thread watches the folder, which keeps Ct
 quick and tells a failure as soon as its file is there.
 
 A unit whose process dies never breaks the job: Spark tries it again, its next attempts see what the
-dead ones have left in the folder, and after the third they let it be. When all others have ended it
+dead ones have left in the folder, and after the third they give up. When all others have ended it
 is tried once more, alone, since it may have died of its neighbours' memory or with their executor.
 """
 
@@ -19,12 +19,13 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from analysis.pipeline.executors import SparkJobError, not_written, why_job_failed
 from analysis.pipeline.forked import call_in_fork
+from analysis.pipeline.job_failure import SparkJobError, not_written, why_job_failed
 from analysis.pipeline.session import ATTEMPTS
 from analysis.pipeline.shared_folder import check_shared_folder, check_store
 from analysis.pipeline.spark_master import is_local
-from analysis.pipeline.store_copy import StoreCopy, run_unit_into_store
+from analysis.pipeline.store_copy import StoreCopy
+from analysis.pipeline.unit_in_store import run_unit_into_store
 from analysis.pipeline.unit_task import (
     Attempt,
     UnitJob,

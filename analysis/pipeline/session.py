@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import errno
 import os
-import re
 import shutil
 import sys
 import tempfile
@@ -20,7 +19,7 @@ from site import getsitepackages, getusersitepackages
 from typing import TYPE_CHECKING, Final
 
 from analysis.pipeline.compiled_model import library
-from analysis.pipeline.spark_master import is_local
+from analysis.pipeline.spark_master import is_local, is_on_loopback, with_attempts
 from analysis.program import IMPORTED_FROM, IS_INSTALLED, module
 from sim.compiled import VARIABLE
 
@@ -33,11 +32,6 @@ ATTEMPTS: Final = 3
 TASK_FAILURES: Final = ATTEMPTS + 1
 """So many failures of one task break the job; a unit gives up before."""
 
-_MASTER: Final = (
-    r"local(\[(\*|[1-9]\d*)(,[1-9]\d*)?\])?|local-cluster\[[1-9]\d*,[1-9]\d*,[1-9]\d*\]"
-    r"|yarn|(spark|k8s)://\S+"
-)
-_LOOPBACK: Final = r"spark://(127\.\d+\.\d+\.\d+|localhost)(:\d+)?"
 STOP_WAIT_S: Final = 10.0
 ABANDON_WAIT_S: Final = 5.0
 JVM_LOG: Final = "jvm.log"
@@ -69,46 +63,14 @@ def spark_settings(master: str, scratch: str, java_options: str) -> dict[str, st
     }
     if is_local(master):
         settings["spark.python.daemon.module"] = module("analysis.pipeline.worker_daemon")
+        settings[f"spark.executorEnv.{VARIABLE}"] = str(library() or "")
     if is_on_loopback(master):
         settings |= {
             "spark.driver.bindAddress": "127.0.0.1",
             "spark.driver.host": "127.0.0.1",
             "spark.executor.extraJavaOptions": java_options,
         }
-    if is_local(master):
-        settings[f"spark.executorEnv.{VARIABLE}"] = str(library() or "")
     return settings
-
-
-def is_on_loopback(master: str) -> bool:
-    """Whether nobody outside this machine has to reach the driver."""
-    return is_local(master) or re.fullmatch(_LOOPBACK, master) is not None
-
-
-def is_master(text: str) -> bool:
-    """Whether Spark knows a master of this form."""
-    return re.fullmatch(_MASTER, text) is not None
-
-
-def complaint_about_master(text: str) -> str:
-    """Returns why Spark knows no such master, in fewer words than its own; empty: it may."""
-    if is_master(text):
-        return ""
-    if text.startswith("sc://"):
-        return (
-            f"{text!r} is a server of Spark Connect, which runs no single tasks; name the master "
-            "of its cluster: spark://HOST:PORT, yarn or k8s://HOST:PORT"
-        )
-    return (
-        f"{text!r} is not a Spark master; write local[2], local[*], spark://HOST:PORT, yarn or "
-        "k8s://HOST:PORT"
-    )
-
-
-def with_attempts(master: str) -> str:
-    """Returns a local master that retries a task whose worker died; others have a setting."""
-    threads = re.fullmatch(r"local(?:\[([^,\]]+)(?:,\d+)?\])?", master)
-    return f"local[{threads[1] or 1},{TASK_FAILURES}]" if threads else master
 
 
 _JAVA: Final = (
@@ -234,7 +196,11 @@ def start_context(master: str, scratch: str, java_options: str) -> SparkContext:
     _export_source_tree(master)
 
     settings = spark_settings(master, scratch, java_options)
-    conf = SparkConf(loadDefaults=False).setMaster(with_attempts(master)).setAppName("pessim")
+    conf = (
+        SparkConf(loadDefaults=False)
+        .setMaster(with_attempts(master, TASK_FAILURES))
+        .setAppName("pessim")
+    )
     conf.setAll(list(settings.items()))
     with (Path(scratch) / JVM_LOG).open("wb") as log:
         streams = {"stdout": log, "stderr": log, "start_new_session": True}

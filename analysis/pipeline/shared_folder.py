@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 from uuid import uuid4
 
-from analysis.pipeline.executors import SparkJobError, why_job_failed
 from analysis.pipeline.forked import call_in_fork
+from analysis.pipeline.job_failure import SparkJobError, why_job_failed
 from analysis.pipeline.object_store import ObjectStore, reason
 from analysis.study.study_folder import StudyFolderError
 

@@ -2,11 +2,6 @@
 
 Law: the copy is a study's folder like any other. Units come into it as executors put them into the
 store, so whatever follows a run, sums it up or reads it knows nothing of stores; results go back.
-
-A unit on an executor that does not see the study's folder: its facts go into an object store.
-
-It is simulated into a folder of the executor's own. An empty file in the store says meanwhile that
-it is being simulated; one that is left behind is an attempt whose process died.
 """
 
 from __future__ import annotations
@@ -15,18 +10,14 @@ import shutil
 import time
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager, suppress
-from dataclasses import replace
+from contextlib import contextmanager
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Final
-from uuid import uuid4
 
 from analysis.pipeline.object_store import ObjectStore
-from analysis.pipeline.unit_task import Attempt, UnitJob, run_unit_task
 from analysis.study.ledger import scan
 from analysis.study.study_folder import locked_study_folder, write_text_whole
-from analysis.study.unit_folder import FAILED_SUFFIX, TEMPORARY_PREFIX, UnitNotWrittenError
+from analysis.study.unit_folder import FAILED_SUFFIX, TEMPORARY_PREFIX
 
 LISTED_EVERY_S: Final = 2.0
 """A listing costs a request for every thousand files."""
@@ -139,53 +130,3 @@ def _unit_of(name: str) -> str:
 
 def _is_result(file: Path) -> bool:
     return file.is_file() and not file.name.startswith(".")
-
-
-def run_unit_into_store(
-    store: ObjectStore, job: UnitJob, attempt: Attempt, *, again: bool, most_deaths: int
-) -> bool:
-    """Runs one unit and puts its folder, or the file that says why it failed, into the store.
-
-    Args:
-        store: of the study.
-        job: the study; its folder is the driver's, and is not touched.
-        attempt: which unit.
-        again: whether an earlier attempt of this run may have left something.
-        most_deaths: so many attempts that died are enough.
-
-    Returns:
-        False if its process died too often before.
-
-    Raises:
-        UnitNotWrittenError: if the store cannot be read or written.
-    """
-    name = attempt.unit.unit_hash
-    mark = f"units/{TEMPORARY_PREFIX}{name}-{uuid4().hex[:8]}"
-    try:
-        if again:
-            there = store.unit_names()
-            if name in there:
-                return True
-            if sum(each.startswith(f"{TEMPORARY_PREFIX}{name}-") for each in there) >= most_deaths:
-                return False
-        store.write(mark, b"")
-        try:
-            _run(store, job, attempt)
-        finally:
-            with suppress(OSError):
-                store.remove(mark)
-    except UnitNotWrittenError:
-        raise
-    except OSError as error:
-        raise UnitNotWrittenError(error.errno, error.strerror, error.filename) from error
-    return True
-
-
-def _run(store: ObjectStore, job: UnitJob, attempt: Attempt) -> None:
-    with TemporaryDirectory(prefix="pessim-unit-") as own:
-        run_unit_task(replace(job, units_dir=own, store=None), attempt)
-        for path in Path(own).iterdir():
-            if path.is_dir():
-                store.write_unit(path)
-            else:
-                store.write(f"units/{path.name}", path.read_bytes())

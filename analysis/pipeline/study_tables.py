@@ -12,14 +12,13 @@ from typing import TYPE_CHECKING, Any, Final
 import pandas as pd
 
 from analysis.metrics.study_tables import StudyTables
+from analysis.pipeline.batches import batches_of
 from analysis.pipeline.executors import answers, cores
 from analysis.pipeline.point_facts import DrawnUnit
 from analysis.pipeline.point_question import FigureTables, figure_tables
 from analysis.pipeline.unit_sums import (
     EVERYTHING,
     UNITS_AT_ONCE,
-    batches_of,
-    measured_s,
     sums_questions,
     sums_table,
 )
@@ -48,7 +47,7 @@ def units_table(done: Mapping[Unit, UnitRecord]) -> pd.DataFrame:
             "warmup_windows": record.warmup_windows,
             "verdict": record.verdict,
             "verdict_reason": record.verdict_reason,
-            "measured_s": measured_s(record),
+            "measured_s": record.measured_s,
             "simulated_s": record.simulated_ns / NS_PER_S,
             "events": record.events,
             "transactions": record.transactions,

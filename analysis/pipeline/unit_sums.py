@@ -1,69 +1,27 @@
 """Sums and quantiles of every batch's facts, gathered as one table on the driver.
 
 What is kept is eight bytes a batch and number.
-
-Batches: equal parts of a unit's measured time, each with values of its own, after one warm-up.
-
-Law: intervals take a batch for a replication, so batches have to be long against whatever lasts in
-the cluster; that batches of one unit are as different as those of two is for whoever asks for them
-to have shown.
-
-Source: Law, Simulation Modeling and Analysis, 5th ed., 9.5.3 (batch means).
-
-Published numbers of a few units, between two rounds of a study that decides as it goes.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 import pandas as pd
 
-from analysis.metrics.catalogue import MetricKey, NeededFacts, needed_facts
-from analysis.metrics.unit_metrics import FACT_KEY, asked_metrics
+from analysis.metrics.catalogue import NeededFacts
+from analysis.metrics.unit_metrics import FACT_KEY
 from analysis.pipeline.aggregate import SummedUnit, SumsQuestion
 from analysis.pipeline.executors import answers, cores
 from analysis.statistics.saturation import Verdict
-from analysis.study.unit_folder import UnitRecord
-from sim.units import NS_PER_S
 
 if TYPE_CHECKING:
     import pyarrow as pa
     from numpy.typing import NDArray
     from pyspark import SparkContext
-if TYPE_CHECKING:
-    from pyspark import SparkContext
-
-
-def batches_of(units: pd.DataFrame, batches: int) -> pd.DataFrame:
-    """Returns a row a batch: those of a unit follow one another, in the order of the units.
-
-    Args:
-        units: ``warmup_windows``, ``window_ns``, ``simulated_s``, ``replication``; a row a unit.
-        batches: of each unit.
-
-    Returns:
-        The same columns with ``first_window``, ``end_window`` and ``measured_s``; ``replication``
-        numbers the batches of a case, so that equal numbers of two variants are a pair.
-    """
-    found = units.loc[units.index.repeat(batches)].reset_index(drop=True)
-    batch = np.tile(np.arange(batches), len(units))
-    warmup, window_ns = found["warmup_windows"].to_numpy(), found["window_ns"].to_numpy()
-    simulated_ns = np.rint(found["simulated_s"].to_numpy() * NS_PER_S).astype(np.int64)
-    windows = -(-simulated_ns // window_ns)
-    first = warmup + (windows - warmup) * batch // batches
-    end = warmup + (windows - warmup) * (batch + 1) // batches
-    ends_ns = np.minimum(end * window_ns, simulated_ns)
-    return found.assign(
-        first_window=first,
-        end_window=end,
-        measured_s=(ends_ns - first * window_ns) / NS_PER_S,
-        replication=found["replication"].to_numpy() * batches + batch,
-    )
-
 
 UNITS_AT_ONCE: Final = 25
 EVERYTHING: Final = NeededFacts(None, None, None)
@@ -157,55 +115,3 @@ class _Gathered:
             matrix[:, place] = self._columns.pop(key)
         columns = pd.MultiIndex.from_arrays(names, names=FACT_KEY)
         return pd.DataFrame(matrix, columns=columns)
-
-
-def read_unit_metrics(
-    spark: SparkContext | None,
-    units_dir: Path,
-    units: Sequence[tuple[str, UnitRecord]],
-    keys: Sequence[MetricKey] | None = None,
-    batches: int = 1,
-) -> pd.DataFrame:
-    """Returns published numbers of some finished units.
-
-    A counter that is asked for is 0 where a unit has not counted it, whatever other units have
-    done: what a unit gives does not depend on the company in which it is read.
-
-    Args:
-        spark: its context; None to read facts in this process.
-        units_dir: ``results/<study>/units``.
-        units: hash and record of each.
-        keys: the numbers wanted, of which only the facts they need are read; None for all.
-        batches: of each unit.
-
-    Returns:
-        ``unit_hash``, ``batch`` (from 0), ``metric``, ``class``, ``stat``, ``unit``, ``value``; a
-        number that a batch does not have is absent.
-    """
-    parts = parts_of(units, batches)
-    needed = EVERYTHING if keys is None else needed_facts(keys)
-    tall = asked_metrics(read_unit_sums(spark, units_dir, parts, needed), parts["measured_s"], keys)
-    place = tall.pop("place").to_numpy()
-    tall.insert(0, "unit_hash", parts["unit_hash"].to_numpy()[place])
-    tall.insert(1, "batch", parts["replication"].to_numpy()[place])
-    return tall
-
-
-def parts_of(units: Sequence[tuple[str, UnitRecord]], batches: int) -> pd.DataFrame:
-    """Returns a row for each batch of each unit, as ``read_unit_sums`` takes them."""
-    table = pd.DataFrame(
-        {
-            "unit_hash": [unit_hash for unit_hash, _ in units],
-            "replication": 0,
-            "window_ns": [record.window_ns for _, record in units],
-            "warmup_windows": [record.warmup_windows for _, record in units],
-            "verdict": [record.verdict for _, record in units],
-            "simulated_s": [record.simulated_ns / NS_PER_S for _, record in units],
-        }
-    )
-    return batches_of(table, batches)
-
-
-def measured_s(record: UnitRecord) -> float:
-    """Returns the simulated seconds after the warm-up."""
-    return (record.simulated_ns - record.warmup_windows * record.window_ns) / NS_PER_S

@@ -20,9 +20,10 @@ from analysis.pipeline.object_store import ObjectStore
 from analysis.pipeline.unit_judgement import judged_unit
 from analysis.program import module
 from analysis.study.ledger import UnitFailure, write_failure
+from analysis.study.parquet_sink import ParquetSink
 from analysis.study.source_digest import model_digest
 from analysis.study.study import Study
-from analysis.study.unit_folder import UnitNotWrittenError, UnitRecord, UnitSink, write_unit
+from analysis.study.unit_folder import UnitNotWrittenError, UnitRecord, write_unit
 from analysis.study.units import Point, Unit
 from sim.record.facts import FactSink
 from sim.unit_result import UnitResult, simulated_ns
@@ -116,7 +117,7 @@ def leave_failure(units_dir: Path, failure: UnitFailure) -> None:
 
 
 def _simulate(
-    job: UnitJob, attempt: Attempt, sink: UnitSink, close: Callable[[], Path]
+    job: UnitJob, attempt: Attempt, sink: ParquetSink, close: Callable[[], Path]
 ) -> UnitRecord:
     unit, point = attempt.unit, attempt.point
     scenario = job.study.scenario(point, unit.variant)

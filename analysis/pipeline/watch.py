@@ -1,4 +1,4 @@
-"""Whoever follows units while they run."""
+"""Follows units while they run."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from analysis.study.units import Unit
 
 
 class Watch:
-    """Follows how units go; this one sees to nothing."""
+    """Hears of units while they run; this one does nothing."""
 
     def finished(self, done: int) -> None:
         """Takes the number of units that have ended, at every look."""

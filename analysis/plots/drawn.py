@@ -28,14 +28,12 @@ class Drawn:
         title: what is shown, in a line.
         alt: text alternative, with the main numbers.
         section: where it belongs.
-        point_index: the point it is of; None for a picture of the whole study.
     """
 
     name: str
     title: str
     alt: str
     section: Section
-    point_index: int | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +50,6 @@ class Picture:
         """The figure's heading, without what is written below it."""
         return str(self.figure.get_label()).partition("\n")[0]
 
-    def drawn(self, name: str, point_index: int | None) -> Drawn:
+    def drawn(self, name: str) -> Drawn:
         """Returns what is left of the picture once it is written as ``name``."""
-        return Drawn(name, self.title, self.alt, self.section, point_index)
+        return Drawn(name, self.title, self.alt, self.section)

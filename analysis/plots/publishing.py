@@ -19,7 +19,6 @@ from matplotlib.text import Text
 from analysis.plots.style import TEXT_PT, heading
 
 Format = Literal["pdf", "svg", "png"]
-FORMATS: Final[tuple[Format, ...]] = ("pdf", "svg", "png")
 
 _INCHES: Final = {"mm": 1 / 25.4, "cm": 1 / 2.54, "in": 1.0}
 _SIZE: Final = re.compile(r"(\d+(?:\.\d+)?)(?:x(\d+(?:\.\d+)?))?\s*(mm|cm|in)")

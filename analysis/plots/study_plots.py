@@ -49,9 +49,9 @@ def write_study_plots(
     """
     clear_plots(folder)
     written = []
-    for name, picture, point_index in study_pictures(run, summary, tables):
+    for name, picture, _ in study_pictures(run, summary, tables):
         style.save(picture.figure, folder, name)
-        written.append(picture.drawn(name, point_index))
+        written.append(picture.drawn(name))
     return written
 
 

@@ -1,7 +1,4 @@
-"""One axis of a sweep as lines: a value a variant above, ratios to the baseline below.
-
-Points that fill a space, such as a Latin hypercube: the outcome over each axis in turn.
-"""
+"""The outcome of a sweep over its axes: lines along one axis, dots over each axis of many."""
 
 from __future__ import annotations
 

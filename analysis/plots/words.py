@@ -1,7 +1,4 @@
-"""Numbers and rows of ``summary.json`` as short plain text, for text alternatives.
-
-Text alternatives of the figures of a whole study: capacity, sensitivity, sweeps.
-"""
+"""Text alternatives of figures: their main numbers as short plain text."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a study says: named metrics, ``summary.json``, expectations, the table, the manifest.
+"""What is said of a study: ``summary.json``, verdict, manifest, tables for a terminal, reference.
 
 Takes per-replication values and the statistics; knows neither Spark nor the model.
 """

@@ -1,6 +1,4 @@
-"""``manifest.json``: what made these numbers, so that they can be made again.
-
-Whether a folder's summary and plots are what would be made again: then they need not be.
+"""``manifest.json``: what made a study's numbers, and so whether they have to be made again.
 
 They depend on the study, the facts and the code. The manifest keeps a fingerprint of these and the
 digests of the files, so a file that was changed, lost or half written is made anew.

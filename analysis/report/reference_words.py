@@ -1,7 +1,4 @@
-"""What a JSON Schema says about one key, in a reader's words: its kind and range, its default.
-
-Named disks, networks and machines as rows of the reference.
-"""
+"""Cells of the reference: what a JSON Schema says of a key, what profiles say of machines."""
 
 from __future__ import annotations
 

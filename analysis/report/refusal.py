@@ -1,4 +1,4 @@
-"""Which numbers are not told, and how the units of each case stood their load.
+"""Which numbers are refused, and whether the units of each case carried their load.
 
 The latency of a unit whose load piles up, or that still drifts, says how long it was watched and
 little else. One replication whose load piles up is enough: the mean over the others would be of

@@ -5,8 +5,6 @@ error. With one replication there is no interval, and it is null. Latencies of a
 that was overloaded or did not settle are refused: null, with the reason. A number that is only
 known to be greater (``at_least``), since something never ended, has no interval either, and is not
 compared.
-
-``summary.json``, written row by row, and its tables as Parquet.
 """
 
 from __future__ import annotations

@@ -5,9 +5,8 @@ where all its values are amounts of one kind, with the unit in the column's name
 (``hardware.network.latency_ms``), else the text. A mapping that is swept as a whole has a column an
 entry.
 
-``units.parquet``: what each unit came to, a row a unit and metric, written some cases at a time.
-
-A latency that the summary refuses is refused here, too: its value is null.
+``units.parquet`` has a row a unit and metric, written some cases at a time. A latency that the
+summary refuses is refused there, too: its value is null.
 """
 
 from __future__ import annotations

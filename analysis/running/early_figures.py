@@ -76,13 +76,11 @@ def mean_lock_latency_ms(folder: Path) -> float | None:
 
 def mean_words(values: Sequence[float]) -> str:
     """Returns a mean over replications with half its 95 % interval, which a single one has not."""
-    from statistics import fmean, stdev
+    import numpy as np
 
-    from scipy.special import stdtrit
+    from analysis.statistics.intervals import half_widths
 
-    mean = fmean(values)
+    mean = float(np.mean(values))
     if len(values) < 2:
         return short(mean)
-    return with_half_width(
-        mean, stdtrit(len(values) - 1, 0.975) * stdev(values) / len(values) ** 0.5
-    )
+    return with_half_width(mean, float(half_widths(np.array([values]))[0]))

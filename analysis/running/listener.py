@@ -1,4 +1,4 @@
-"""Whoever is told how a study's run goes."""
+"""Follows a study's run: what a command or a page hears of it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from analysis.study.units import Unit
 
 
 class RunListener:
-    """Is told how a study's run goes; this one says nothing."""
+    """Hears how a study's run goes; this one does nothing."""
 
     def begins(self, study: Study) -> None:
         """Takes a study of which something is to be run or written."""
@@ -36,7 +36,7 @@ class RunListener:
 
     @contextmanager
     def phase(self, text: str) -> Iterator[None]:  # noqa: ARG002
-        """Is told what is done after the last unit, for as long as that takes."""
+        """Lasts as long as what is done after the last unit, which it names."""
         yield
 
     def summed_up(self, run: FinishedStudy, summary: Mapping[str, Any]) -> None:

@@ -32,7 +32,7 @@ class StudyResult:
 
 
 def write_results(
-    run: FinishedStudy, starter: SparkStarter, listener: RunListener, plots: Plots = "all"
+    run: FinishedStudy, starter: SparkStarter, listener: RunListener, plots: Plots
 ) -> StudyResult:
     """Writes all files of a study."""
     phases = {"until_units_done": round(time.perf_counter() - run.begun_s, 3)}
@@ -53,10 +53,8 @@ def _present(
     phases: dict[str, float],
 ) -> tuple[dict[str, Any], Path]:
     """Writes summary, metrics, figures and page."""
-    from analysis.pipeline.study_tables import FIGURE_POINTS
-
     with listener.phase(f"summing up {len(run.done):,} units"):
-        tables, summary = sum_up(run, starter, points_drawn(run, FIGURE_POINTS))
+        tables, summary = sum_up(run, starter, points_drawn(run))
     listener.summed_up(run, summary)
     from analysis.export.openmetrics import write_metrics
     from analysis.page.study_page import write_page
@@ -119,8 +117,10 @@ def _tables(run: FinishedStudy, starter: SparkStarter, figure_points: int) -> St
     return read_study_tables(spark, folder, run.done, figure_points, batches)
 
 
-def points_drawn(run: FinishedStudy, most: int) -> int:
+def points_drawn(run: FinishedStudy) -> int:
     """Returns how many points get figures of their own: all, or none if they are too many."""
+    from analysis.pipeline.study_tables import FIGURE_POINTS
+
     searched = run.study.capacity is not None or run.study.sensitivity is not None
-    few = len(run.plan.points) <= most
+    few = len(run.plan.points) <= FIGURE_POINTS
     return len(run.plan.points) if few and not searched else 0

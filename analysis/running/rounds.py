@@ -13,7 +13,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, Literal, Self
 
-from analysis.experiments.experiment import Experiment, SeenUnits
+from analysis.experiments.experiment import Experiment
+from analysis.experiments.seen_units import SeenUnits
 from analysis.pipeline.object_store import ObjectStore
 from analysis.pipeline.session import SparkStarter
 from analysis.pipeline.unit_task import UnitJob
@@ -179,7 +180,7 @@ def show(settings: RoundSettings, experiment: Experiment, progress: RoundProgres
     }
     if not fresh:
         return
-    from analysis.pipeline.unit_sums import read_unit_metrics
+    from analysis.pipeline.unit_values import read_unit_metrics
 
     spark = settings.starter.readers()
     records = [(unit.unit_hash, record) for unit, record in fresh.items()]

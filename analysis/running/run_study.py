@@ -54,7 +54,6 @@ def run_study(
     settings = RoundSettings.of(study, folder, starter, store, plots=plots)
     try:
         with copied_study_folder(folder, store):
-            write_text_whole(folder / "scenario.yaml", study.resolved_yaml())
             result = complete_study(settings, listener or RunListener(), time.perf_counter())
     finally:
         stop_spark(starter)
@@ -73,7 +72,7 @@ def summarise_study(
     """
     settings = RoundSettings.of(study, folder, starter)
     with locked_study_folder(folder):
-        write_text_whole(folder / "scenario.yaml", study.resolved_yaml())
+        _write_scenario(settings)
         run = _run_units(settings, listener, time.perf_counter())
         _check_whole(run)
         return StudyResult(run, sum_up(run, starter, figure_points=0)[1])
@@ -87,13 +86,18 @@ def complete_study(settings: RoundSettings, listener: RunListener, begun_s: floa
         listener: is told how it goes.
         begun_s: when the call began, on ``perf_counter``.
     """
-    study = settings.job.study
+    _write_scenario(settings)
     known = _unchanged(settings, begun_s)
     if known is not None:
         return known
-    listener.begins(study)
+    listener.begins(settings.job.study)
     run = _run_units(settings, listener, begun_s)
     return write_results(run, settings.starter, listener, settings.plots)
+
+
+def _write_scenario(settings: RoundSettings) -> None:
+    text = settings.job.study.resolved_yaml()
+    write_text_whole(settings.folder / "scenario.yaml", text)
 
 
 def _unchanged(settings: RoundSettings, begun_s: float) -> StudyResult | None:

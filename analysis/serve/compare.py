@@ -25,9 +25,9 @@ from analysis.page.charts import one_view
 from analysis.page.escaping import in_script
 from analysis.page.html import CHART_SCRIPTS, CHART_STYLES, environment, inlined
 from analysis.report.diff_table import changes_table, moves_table, study_words
+from analysis.serve.courses import COURSES, Line, study_courses
 from analysis.serve.shipped_files import shipped
 from analysis.serve.studies import NoStudyError
-from analysis.serve.time_travel import COURSES, Line, study_courses
 from analysis.study.study_folder import StudyFolderError
 
 MOST_STUDIES: Final = 6

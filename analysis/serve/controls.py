@@ -1,9 +1,7 @@
-"""What a reader can turn in the explorer: keys of a scenario, as steps of a slider.
+"""What a reader can change in the explorer: keys of a scenario, as steps of a slider.
 
 Law: a control changes one key and nothing else. A latency keeps the shape of its distribution: all
 its durations are scaled alike, so that its mean is what is asked for.
-
-What the explorer starts from: a scenario, shipped or of a study, and how its controls stand.
 """
 
 from __future__ import annotations

@@ -40,7 +40,7 @@ _LONGEST_FACTS_BYTES: Final = 64 * 1024 * 1024
 
 @dataclass(frozen=True, slots=True)
 class UnitSeen:
-    """What is told of a unit that is done."""
+    """What is shown of a unit that is done."""
 
     ended_s: float
     """Seconds since 1970."""

@@ -67,8 +67,6 @@ class Studies:
     def __init__(self, results: Path) -> None:
         """Takes the folder, which need not exist yet."""
         self.results = results.resolve()
-        self.opened = 0
-        """How many files of heads have been opened so far."""
         self._heads: dict[str, tuple[int, Head | None]] = {}
         """By name, with when the folder had last been written to."""
 
@@ -218,7 +216,6 @@ class Studies:
         )
 
     def _answer(self, name: str) -> dict[str, Any] | None:
-        self.opened += 1
         try:
             said = json.loads(self.read(name, ANSWER, _LONGEST_HEAD_BYTES))
         except (NoStudyError, ValueError, RecursionError):
@@ -227,7 +224,6 @@ class Studies:
 
     def _asked(self, name: str) -> str:
         """Returns what the beginning of ``scenario.yaml`` asks; empty if it does not say."""
-        self.opened += 1
         try:
             text = self.read(name, "scenario.yaml", 16 * 1024 * 1024)[:_LONGEST_HEAD_BYTES]
             lines = text.decode("utf-8", "replace").splitlines()

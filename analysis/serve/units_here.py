@@ -20,7 +20,7 @@ from typing import Any, Final
 import numpy as np
 
 from analysis.metrics.rounding import short, with_half_width
-from analysis.pipeline.unit_sums import read_unit_metrics
+from analysis.pipeline.unit_values import read_unit_metrics
 from analysis.program import IMPORTED_FROM, module
 from analysis.serve.studies import Studies
 from analysis.statistics.intervals import half_widths, means

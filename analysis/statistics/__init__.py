@@ -1,4 +1,4 @@
-"""Arithmetic over replications: warm-up, intervals, paired ratios. Arrays in, numbers out.
+"""Statistics of units and replications, from warm-up to sensitivity: arrays in, numbers out.
 
 Knows no files, no Spark, no metric by name.
 """

@@ -59,7 +59,7 @@ def falling(slack: Array) -> Array:
     """Returns the falling sequence nearest to ``slack`` (least squares), in the order of load."""
     if len(slack) < 2:
         return slack
-    from scipy.optimize import isotonic_regression  # dear to import, and for capacities only
+    from scipy.optimize import isotonic_regression  # slow to import, and for capacities only
 
     fitted: Array = isotonic_regression(slack, increasing=False).x
     return fitted

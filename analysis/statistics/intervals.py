@@ -39,16 +39,18 @@ def half_widths(values: Array, confidence: float = CONFIDENCE) -> Array:
     return half_widths_of(np.sqrt(squares / freedom), count, confidence)
 
 
-def half_widths_of(deviations: Array, counts: Array, confidence: float = CONFIDENCE) -> Array:
+def half_widths_of(
+    deviations: Array | float, counts: Array, confidence: float = CONFIDENCE
+) -> Array:
     """Returns half widths of means whose values have been summed up elsewhere.
 
     Args:
-        deviations: standard deviation between replications, of the sample.
-        counts: replications, the same shape.
+        deviations: of the sample, between replications; one each, or one for all.
+        counts: replications.
         confidence: two-sided.
 
     Returns:
-        The same shape; NaN for fewer than two replications.
+        The shape of ``counts``; NaN for fewer than two replications.
     """
     counts = np.asarray(counts, dtype=np.float64)
     quantile = stdtrit(np.maximum(counts - 1, 1.0), 0.5 + confidence / 2)

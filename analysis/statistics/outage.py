@@ -63,7 +63,7 @@ class Fall(NamedTuple):
 
     @property
     def words(self) -> str:
-        """What a reader is told of it."""
+        """What a reader sees of it."""
         fell = f"throughput fell from {self.before_per_s:,.0f}/s to {self.during_per_s:,.0f}/s"
         if self.came_back:
             return f"{fell} between {self.from_s:.2f} s and {self.until_s:.2f} s"

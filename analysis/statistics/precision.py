@@ -12,9 +12,8 @@ from __future__ import annotations
 from typing import Final
 
 import numpy as np
-from scipy.special import stdtrit
 
-from analysis.statistics.intervals import CONFIDENCE, Array, half_widths, means
+from analysis.statistics.intervals import Array, half_widths, half_widths_of, means
 
 MOST_GROWTH: Final = 2
 """A round brings at most so many times what there is."""
@@ -52,6 +51,6 @@ def replications_needed(values: Array, target: float) -> int:
     if relative_half_widths(values[None, :])[0] <= target:
         return present
     counts = np.arange(present + 1, MOST_GROWTH * present + 1, dtype=np.float64)
-    half = stdtrit(counts - 1, 0.5 + CONFIDENCE / 2) * values.std(ddof=1) / np.sqrt(counts)
+    half = half_widths_of(values.std(ddof=1), counts)
     enough = half <= target * abs(values.mean())
     return int(counts[np.argmax(enough)] if enough.any() else counts[-1])

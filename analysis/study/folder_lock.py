@@ -1,7 +1,7 @@
 """Who holds a study's folder.
 
 The lock is the kernel's (``flock``): it goes with the process, however that ends, so what a dead
-process has left in the file holds nobody up. The file's text only says whom to look for.
+process has left in the file blocks nothing. The file's text only names the process that holds it.
 """
 
 from __future__ import annotations

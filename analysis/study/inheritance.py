@@ -28,9 +28,7 @@ Layers = dict[Path, tuple[Path, Node]]
 """Each file as it was named and what it says itself, by its resolved path, the lowest first."""
 
 
-def read_with_bases(
-    own: Node, path: Path, *, base: Node | None = None, tikv_file: Node | None = None
-) -> Node:
+def read_with_bases(own: Node, path: Path, *, base: Node | None, tikv_file: Node | None) -> Node:
     """Returns what a scenario says over what it extends.
 
     Args:

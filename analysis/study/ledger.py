@@ -1,11 +1,8 @@
-"""Which units are done, failed, running or missing.
+"""Which units are done, failed (and why), running or missing.
 
-The ledger is the folder itself: ``<hash>/`` is done, ``<hash>.failed`` has failed,
-``.writing-<hash>-*`` is being written. There is no list beside it that could say something else.
-
-A unit that failed: ``units/<hash>.failed``, which says why and by which model.
-
-It is written by whoever saw the unit fail, at once, and goes when the unit is done or tried again.
+The ledger is the folder itself: ``<hash>/`` is done, ``<hash>.failed`` has failed and says why,
+``.writing-<hash>-*`` is being written. There is no list beside it that could say something else. A
+failure is written at once by whoever saw it, and goes when the unit is done or tried again.
 """
 
 from __future__ import annotations

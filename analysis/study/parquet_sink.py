@@ -44,6 +44,7 @@ class ParquetSink:
 
     def __init__(self, folder: Path) -> None:
         self.until_ns = 0
+        """How long the unit is; 0: not known."""
         self._progress = folder / PROGRESS_FILE
         self._progress.touch()  # the folder does not change from here on: it has the unit's age
         self._told_s = time.perf_counter()

@@ -1,4 +1,4 @@
-"""``plan.json``: all units of a study as numbers and names, for whoever does not load the scenario.
+"""``plan.json``: all units of a study by number and name, for code that does not load the scenario.
 
 It is replaced whole before each round of units, so it lists what was asked for so far.
 """

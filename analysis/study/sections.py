@@ -128,7 +128,7 @@ class SweepSection(Section):
     )
 
     def check(self) -> None:
-        """Judges whether points are said in one form."""
+        """Checks that points are given in one form."""
         given = [name for name in SWEEP_FORMS if getattr(self, name) is not None]
         if not given:
             raise Wrong("has no points; write grid, points or latin_hypercube")

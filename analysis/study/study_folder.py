@@ -1,7 +1,4 @@
-"""One study's folder: made, held by one run at a time, cleaned of what a killed run left.
-
-Where a study lies when nobody says so: one folder a question.
-"""
+"""One study's folder: where it lies, made, held by one run, cleaned of what a killed run left."""
 
 from __future__ import annotations
 

@@ -16,10 +16,14 @@ import shutil
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Final, Protocol
+from typing import TYPE_CHECKING, Final
 from uuid import uuid4
 
-from sim.record.facts import TABLES, FactSink
+from sim.record.facts import TABLES
+from sim.units import NS_PER_S
+
+if TYPE_CHECKING:
+    from analysis.study.parquet_sink import ParquetSink
 
 UNIT_FILE: Final = "unit.json"
 TEMPORARY_PREFIX: Final = ".writing-"
@@ -37,18 +41,11 @@ _NOT_THE_UNITS: Final = frozenset(
         errno.ESTALE,
     )
 )
-"""A full or broken disk, a folder without the right to write: no other unit would fare better."""
+"""A full or broken disk, a folder without the right to write: other units would fail as well."""
 
 _PLACE_TRIES: Final = 10
 _PARQUET: Final = b"PAR1"
 ROOM_BYTES: Final = 256 * 1024
-
-
-class UnitSink(FactSink, Protocol):
-    """A sink of facts that also says how far the unit is."""
-
-    until_ns: int
-    """How long the unit is; 0: not known."""
 
 
 class UnitNotWrittenError(OSError):
@@ -68,7 +65,7 @@ class UnitRecord:
     warmup_windows: int
     """Windows to leave out at the start."""
     verdict: str
-    """A ``statistics.saturation.Verdict``: how the unit stood its load."""
+    """A ``statistics.saturation.Verdict``: whether the unit carried its load."""
     verdict_reason: str
     """Why; empty for a stable unit."""
     events: int
@@ -80,6 +77,11 @@ class UnitRecord:
     """Digest of the source of the model that made the facts."""
     digests: dict[str, str] = field(default_factory=dict)
     """SHA-256 of each fact file."""
+
+    @property
+    def measured_s(self) -> float:
+        """Simulated seconds after the warm-up."""
+        return (self.simulated_ns - self.warmup_windows * self.window_ns) / NS_PER_S
 
 
 def file_digest(path: Path) -> str:
@@ -94,7 +96,7 @@ def fact_digests(folder: Path) -> dict[str, str]:
 
 
 def write_unit(
-    units_dir: Path, unit_hash: str, run: Callable[[UnitSink, Callable[[], Path]], UnitRecord]
+    units_dir: Path, unit_hash: str, run: Callable[[ParquetSink, Callable[[], Path]], UnitRecord]
 ) -> UnitRecord:
     """Runs a unit into a temporary folder and gives it its name when it is whole.
 

@@ -1,4 +1,4 @@
-"""Units, as whoever does not load the scenario knows them: points, names, hashes."""
+"""Units by point, name and hash, for code that does not load the scenario."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""``docs/VALIDATION.md``: the anchors as Markdown, below what people have written about them.
-
-Judged anchors for machines.
-"""
+"""The judged anchors as documents: ``docs/VALIDATION.md``, and what ``validate --json`` prints."""
 
 from __future__ import annotations
 

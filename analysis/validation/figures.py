@@ -1,7 +1,4 @@
-"""The model's figure of an anchor, read from the summary of a study.
-
-The model's figure of an anchor that needs no study: a station or a queue, run by itself.
-"""
+"""The model's figure of an anchor: from a study's summary, or from a station run by itself."""
 
 from __future__ import annotations
 
@@ -10,7 +7,16 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from analysis.statistics.batch_means import mean_interval
-from analysis.validation.anchor import Alone, Figure, InStudy, Quotient
+from analysis.validation.anchor import (
+    Alone,
+    Anchor,
+    Figure,
+    InStudy,
+    InTheory,
+    Judged,
+    Quotient,
+)
+from analysis.validation.studies import study_of
 from sim.queueing.catalogue import QUEUES
 from sim.queueing.devices import DEVICE
 
@@ -19,6 +25,31 @@ Row = Mapping[str, Any]
 
 class NoFigureError(Exception):
     """A study has no such figure, or refuses it; the text says which, and why."""
+
+
+def judged_anchor(anchor: Anchor, summaries: Mapping[str, Mapping[str, Any] | str]) -> Judged:
+    """Returns an anchor with the model's figure.
+
+    Args:
+        anchor: which one.
+        summaries: content of ``summary.json`` by study, or why a study has none.
+    """
+    try:
+        return Judged(anchor, _ours(anchor, summaries))
+    except NoFigureError as error:
+        return Judged(anchor, None, str(error))
+
+
+def _ours(anchor: Anchor, summaries: Mapping[str, Mapping[str, Any] | str]) -> Figure:
+    origin = anchor.origin
+    if isinstance(origin, InTheory):
+        return _theory_figure(origin)
+    if isinstance(origin, Alone):
+        return _device_figure(origin)
+    summary = summaries[study_of(anchor) or ""]
+    if isinstance(summary, str):
+        raise NoFigureError(summary)
+    return figure_of(origin, summary)
 
 
 def figure_of(origin: InStudy | Quotient, summary: Mapping[str, Any]) -> Figure:
@@ -67,13 +98,13 @@ def _quotient(over: Figure, under: Figure) -> Figure:
     return Figure(value, value - half, value + half)
 
 
-def theory_figure(queue_name: str) -> Figure:
+def _theory_figure(origin: InTheory) -> Figure:
     """Returns mean and 95 % interval of a queue of ``sim.queueing``, in its unit."""
-    queue = QUEUES[queue_name]
+    queue = QUEUES[origin.queue]
     middle, low, high = (queue.to_unit(mean) for mean in mean_interval(queue.run()))
     return Figure(middle, min(low, high), max(low, high))
 
 
-def device_figure(origin: Alone) -> Figure:
+def _device_figure(origin: Alone) -> Figure:
     """Returns mean and 95 % interval of a run of ``sim.queueing.DEVICE``, in the anchor's unit."""
     return Figure(*(origin.scale * mean for mean in mean_interval(DEVICE[origin.run]())))

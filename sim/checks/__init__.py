@@ -1,1 +1,1 @@
-"""Observers: they look at what a run has done, and the model does not know them."""
+"""Checkers: observers that report what must never happen; the model does not know them."""

@@ -1,7 +1,7 @@
 """Replicas of a region that have applied equally far hold equal locks and writes.
 
 Versions below the oldest running transaction's ``start_ts`` are left out: each replica drops them
-when it likes.
+at its own time.
 
 Source: Raft's state machine safety; TiKV's consistency check (tikv/tikv
 components/raftstore/src/store/worker/consistency_check.rs).

@@ -10,18 +10,16 @@ Source: tikv/client-go tikv/kv.go (KVStore), internal/client/client.go (RPCClien
 
 from collections.abc import Generator
 from itertools import cycle
-from math import floor
 from typing import Any, Final
 
 from sim.client.backoff import BUDGETS_NS, Backoffer
 from sim.client.client_stats import ClientStats
 from sim.client.connections import NOT_IN_FLIGHT, Connections
 from sim.client.region_cache import RegionCache
-from sim.distributions import LognormalMean, Sampler
-from sim.engine import FifoServers, LeanEnv, RunQueues, Wait, smt_slowness
+from sim.engine import LeanEnv, Wait
 from sim.protocol.region import Route
 from sim.scenario.resolved import Scenario
-from sim.server.cluster import Cluster
+from sim.server.cluster import Cluster, machine_cpu
 from sim.storage.probe import Probe
 from sim.storage.request import Kind, KvRequest
 from sim.streams import Streams
@@ -42,6 +40,10 @@ _ROUTE_BYTES = 128
 _REQUEST_BYTES = 150
 """A KV request without its keys and values: context, timestamps, primary (kvproto field sizes)."""
 
+
+CLIENT_WAKES: Final = 3
+"""The proxy when a statement comes and when its answer comes, and the client. Source: TiDB docs,
+performance tests: sysbench and go-tpc beside HAProxy on one machine."""
 
 STATEMENT_WAKES: Final = 1
 """The connection's goroutine."""
@@ -75,21 +77,17 @@ class TidbNode:
         self._cluster = cluster
         here, network = tidb_name(number), cluster.network
         hardware, cpu = scenario.hardware, scenario.hardware.tidb_cpu
-        threads = hardware.tidb_cores
-        slowness = smt_slowness(threads, hardware.threads_per_core, cpu.smt_gain)
-        self._cpu = FifoServers(threads, slowness)
-        self._run_queues = RunQueues(threads, cpu.thread_hop_ns)
+        self._cpu = machine_cpu(hardware, hardware.tidb_cores, cpu, streams.stream(f"{here}/cpu"))
         self._costs = cpu
         self._request_ns = cpu.tidb_request_ns
         self._message_ns = cpu.grpc_message_ns
         self._client = cluster.client_machine
+        self._client_ns = hardware.cpu.client_statement_ns
         self._grpc_ns = hardware.store_cpu.grpc_request_ns >> 1
         self._grpc_message_ns = hardware.store_cpu.grpc_message_ns
         self._next_connection = cycle(connections_of(number))
         self._leaves_ns = {store: [0] * CONNECTIONS for store in cluster.stores}
         """When the last message of each connection to a store leaves."""
-        self._draw = Sampler(LognormalMean(1_000_000, cpu.cv), streams.stream(f"{here}/cpu"))
-        self._units: list[float] = []
         self._to_stores = {store: network.link(here, store_name(store)) for store in cluster.stores}
         self._to_pd = network.link(here, PD_NAME)
         self._from_pd = network.link(PD_NAME, here)
@@ -114,7 +112,8 @@ class TidbNode:
         """
         now_ns = self.env.now_ns
         arrival = self._from_client.round_trip(now_ns, _STATEMENT_BYTES)
-        return arrival - now_ns + self._client.statement(now_ns) + self._plan(rows, writes)
+        there_ns = self._client.work_ns(now_ns, self._client_ns, CLIENT_WAKES)
+        return arrival - now_ns + there_ns + self._plan(rows, writes)
 
     def replan(self, rows: float = 0, *, writes: bool = False) -> int:
         """Returns how long planning a statement once more takes, after a conflict, in ns."""
@@ -125,7 +124,7 @@ class TidbNode:
         mean_ns = costs.tidb_statement_ns + costs.tidb_row_ns * rows
         if writes:
             mean_ns += costs.tidb_write_ns
-        return self._compute(mean_ns, STATEMENT_WAKES)
+        return self._cpu.work_ns(self.env.now_ns, mean_ns, STATEMENT_WAKES)
 
     def timestamp(self, *, begin: bool = False) -> Generator[Wait, Any, int]:
         """Fetches a timestamp from PD, and again until PD is reached.
@@ -162,8 +161,8 @@ class TidbNode:
 
     def send(self, request: KvRequest) -> None:
         """Sends a request to its store."""
-        env = self.env
-        request.sent_ns = env.now_ns
+        env, cpu = self.env, self._cpu
+        request.sent_ns = now_ns = env.now_ns
         if self.connections.broken and self.connections.intercepts(request):
             return
         size = _REQUEST_BYTES + request.request_bytes
@@ -171,25 +170,13 @@ class TidbNode:
         request.connection = connection = next(self._next_connection)
         leaves_ns, slot = self._leaves_ns[request.store], connection % CONNECTIONS
         handled_ns = self._grpc_ns
-        ready_ns = env.now_ns + self._compute(self._request_ns, REQUEST_WAKES)
+        ready_ns = now_ns + cpu.work_ns(now_ns, self._request_ns, REQUEST_WAKES)
         request.opens_message = ready_ns >= leaves_ns[slot]
         if request.opens_message:
-            leaves_ns[slot] = ready_ns + self._compute(2 * self._message_ns, MESSAGE_WAKES)
+            message_ns = cpu.work_ns(now_ns, 2 * self._message_ns, MESSAGE_WAKES)
+            leaves_ns[slot] = ready_ns + message_ns
             handled_ns += self._grpc_message_ns
-        arrival = self._to_stores[request.store].send(env.now_ns, size)
-        arrival += leaves_ns[slot] - env.now_ns
-        arrival += store.grpc.handle(connection, env.now_ns, handled_ns)
+        arrival = self._to_stores[request.store].send(now_ns, size)
+        arrival += leaves_ns[slot] - now_ns
+        arrival += store.grpc.handle(connection, now_ns, handled_ns)
         env.at(arrival, store.scheduler.receive, request)
-
-    def _compute(self, mean_ns: float, wakes: int) -> int:
-        """Returns how long work of a mean length takes, its waits for threads included."""
-        if not mean_ns:
-            return 0
-        units = self._units
-        if not units:  # They go in pairs.
-            units.extend(self._draw.unit_block())
-        now_ns = self.env.now_ns
-        cpu = self._cpu
-        done_ns = cpu.reserve(now_ns, floor(mean_ns * units.pop()))
-        waits_ns = wakes * self._run_queues.wait(now_ns, cpu.busy_ns)
-        return done_ns - now_ns + floor(waits_ns * units.pop())

@@ -124,11 +124,6 @@ class ThreadPool:
         self.busy_ns = 0
         """Time in which threads held a job, summed over the threads."""
 
-    @property
-    def queue_len(self) -> int:
-        """How many jobs wait for a thread."""
-        return len(self._queue)
-
     def submit(self, service_ns: int, fn: Call, arg: Any, blocked_ns: int = 0) -> None:
         """Queues a job of ``service_ns`` of CPU and calls ``fn(arg)`` when it is done.
 

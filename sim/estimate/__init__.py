@@ -4,7 +4,7 @@
 
     transaction_plan ► footprint                 what a transaction asks for
     regions, pollers, disk_demand ► store        utilisation at a rate, from service demands
-    tidb_nodes                                   likewise, of TiDB
+    machines                                     likewise, of TiDB and of the clients
     response ► throughput                        times, and the rate that follows from them
     load_warnings, left_out, run_cost ► estimate what is said about it
 """
@@ -18,10 +18,8 @@ from sim.estimate.estimate import (
     same_footprint,
 )
 from sim.estimate.footprint import Footprint, Sample, draw, footprint, mean_of
-from sim.estimate.load_warnings import LoadWarning
-from sim.estimate.run_cost import RunCost
 
 __all__ = [
-    "Estimate", "Estimates", "Footprint", "LoadWarning", "RunCost", "Sample", "Station",
+    "Estimate", "Estimates", "Footprint", "Sample", "Station",
     "draw", "estimate", "footprint", "has_estimate", "mean_of", "same_footprint",
 ]  # fmt: skip

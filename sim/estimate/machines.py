@@ -1,7 +1,7 @@
 """The clients' machine and the TiDB nodes at a rate of transactions: who runs, and who waits.
 
 Jobs wait in one queue for a hardware thread and are slowed down by the other threads of the cores,
-as ``sim.hardware.client_machine`` and ``sim.client.tidb`` have it. Machines of a kind are alike.
+as ``sim.hardware.machine_cpu`` has it. Machines of a kind are alike.
 """
 
 from collections.abc import Sequence
@@ -9,8 +9,8 @@ from typing import Final, NamedTuple
 
 from sim.client.tidb import MESSAGE_WAKES
 from sim.engine import queued_ns, smt_slowness
+from sim.estimate.fixed_point import fixed_point
 from sim.estimate.footprint import Footprint
-from sim.queueing.fixed_point import fixed_point
 from sim.queueing.formulas import crowded_servers
 from sim.scenario.resolved import Scenario
 from sim.transport.grpc import CONNECTIONS

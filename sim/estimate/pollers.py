@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from math import exp
 from typing import Final
 
-from sim.queueing.fixed_point import fixed_point
+from sim.estimate.fixed_point import fixed_point
 from sim.queueing.formulas import erlang_c, gathering_server
 
 MOST_USED: Final = 0.985
@@ -41,7 +41,7 @@ class PollerLoad:
     workers: bool = False
     """Whether write workers wait for the log instead of the pollers."""
     pause: float = 0.0
-    """For which a write worker waits for company."""
+    """For which a write worker waits for more messages."""
     commands: float = 1.0
     """Share of the messages that are commands; the others follow from them, or are heartbeats."""
     together: float = 1.0

@@ -16,13 +16,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from sim.client.tidb import REQUEST_WAKES, STATEMENT_WAKES
+from sim.client.tidb import CLIENT_WAKES, REQUEST_WAKES, STATEMENT_WAKES
 from sim.distributions import mean_ns
 from sim.estimate.footprint import Footprint
 from sim.estimate.machines import client_machine, statement_ns, tidb_nodes
 from sim.estimate.store import StoreLoad, StoreModel
 from sim.estimate.transaction_plan import READS, RequestKind
-from sim.hardware.client_machine import CLIENT_WAKES
 from sim.queueing.formulas import order_statistic_mean
 from sim.scenario.resolved import Scenario
 from sim.transport.nodes import CLIENT_NAME, PD_NAME, store_name, tidb_name, zones_of

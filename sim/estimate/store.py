@@ -16,6 +16,7 @@ import numpy as np
 
 from sim.engine import queued_ns, smt_slowness
 from sim.estimate.disk_demand import DiskDemand, DiskLoad
+from sim.estimate.fixed_point import fixed_point
 from sim.estimate.footprint import Footprint, Requests
 from sim.estimate.pollers import MOST_USED, PollerFigures, PollerLoad, solve_pollers
 from sim.estimate.regions import (
@@ -25,7 +26,6 @@ from sim.estimate.regions import (
     mail_of_peers,
 )
 from sim.estimate.transaction_plan import READS, RequestKind
-from sim.queueing.fixed_point import fixed_point
 from sim.queueing.formulas import erlang_c, in_queue, mean_wait
 from sim.raftstore.write_worker import BATCH_SIZE_HINT_BYTES
 from sim.scenario.resolved import Scenario

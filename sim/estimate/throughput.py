@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from sim.distributions import mean_ns
+from sim.estimate.fixed_point import fixed_point
 from sim.estimate.footprint import Footprint
 from sim.estimate.machines import client_machine, tidb_nodes
 from sim.estimate.pollers import MOST_USED
@@ -16,7 +17,6 @@ from sim.estimate.regions import refused_by_memory
 from sim.estimate.response import Response, ResponseTimes
 from sim.estimate.store import StoreLoad, StoreModel
 from sim.pd.placement import IN_MEMORY_SINCE, parse_version
-from sim.queueing.fixed_point import fixed_point
 from sim.scenario.resolved import Scenario
 from sim.units import NS_PER_S
 

@@ -44,7 +44,6 @@ class Heap:
         self.began_ns = 0
         self.left_ns = 0
         """CPU of the present cycle that nobody has taken yet; 0: there is no cycle."""
-        self.cycles = 0
         self.marked_ns = 0
         """CPU taken so far."""
 
@@ -60,7 +59,6 @@ class Heap:
         """Begins a cycle."""
         self._allocated_bytes = 0
         self.began_ns = now_ns
-        self.cycles += 1
         self.left_ns = max(1, int(self._live_bytes * MARK_NS_PER_BYTE))
 
     def take(self, most_ns: int) -> int:

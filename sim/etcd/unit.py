@@ -41,7 +41,9 @@ class EtcdUnit:
 
     def run(self) -> None:
         """Runs to the end and closes the facts."""
-        run_to_end(self.scenario, self.env, self.recorder, self._meter, self._record_unfinished)
+        run_to_end(
+            self.scenario, self.env, self.recorder, self._meter.read, self._record_unfinished
+        )
 
     def result(self) -> UnitResult:
         """Returns the bill of what has been run so far."""

@@ -1,9 +1,9 @@
-"""Devices: disks and networks, ignorant of TiKV."""
+"""Devices: disks, networks, the CPU of a machine. They know nothing of TiKV."""
 
 from sim.hardware.crowding import Crowd, Crowding, Longer
 from sim.hardware.disk import Disk, DiskSpec
-from sim.hardware.network import Link, Network, NetworkSpec
+from sim.hardware.network import Network, NetworkSpec
 
 __all__ = [
-    "Crowd", "Crowding", "Disk", "DiskSpec", "Link", "Longer", "Network", "NetworkSpec",
+    "Crowd", "Crowding", "Disk", "DiskSpec", "Longer", "Network", "NetworkSpec",
 ]  # fmt: skip

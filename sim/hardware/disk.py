@@ -83,14 +83,10 @@ class Disk:
         """Factor of every latency; more than 1: the disk is degraded."""
         self.written_bytes = 0
         """Bytes written, background included."""
-        self.background_bytes = 0
-        """Bytes written in the background."""
         self.ios = 0
         """I/Os made, background included."""
         self.fsyncs = 0
         """Synchronous writes made."""
-        self.fetched_blocks = 0
-        """Blocks read, one at a time."""
 
     @staticmethod
     def _crowded_appends(spec: DiskSpec, stream: Stream) -> CrowdedLatency | None:
@@ -171,7 +167,6 @@ class Disk:
         m5d's instance store: 90 us, and 89). It counts against a cloud's ceilings, not against
         the write figures of a device.
         """
-        self.fetched_blocks += blocks
         latency_ns = 0
         crowd = self._fetch_crowd
         for _ in range(blocks):
@@ -191,7 +186,6 @@ class Disk:
         slices are.
         """
         self.written_bytes += size_bytes
-        self.background_bytes += size_bytes
         self._collected_bytes += size_bytes
         if self._collected_bytes >= self._io_bytes:
             ios, self._collected_bytes = divmod(self._collected_bytes, self._io_bytes)

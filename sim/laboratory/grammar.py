@@ -26,7 +26,7 @@ _OPTION = re.compile(r"[A-Za-z][A-Za-z0-9_.\-]*=")
 
 
 class ScriptProblem(Exception):
-    """A command cannot be understood or carried out: one line, ``file:line: what; how to mend``.
+    """A command cannot be understood or carried out: one line, ``file:line: what; remedy``.
 
     What the model answers, refusals included, is output and never a problem. Lines count from 1;
     0 means the whole file.

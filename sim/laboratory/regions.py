@@ -30,9 +30,6 @@ from sim.protocol.lock_table import LocksStatus
 from sim.raftstore.peer import Peer
 from sim.server.control import Control
 
-AWAITED: Final = "[within=10s] [as NAME]"
-"""What every change of a region takes besides the words of its own usage."""
-
 
 def _region_id(lab: Laboratory, words: Words, option: str = "region") -> int:
     """Returns the region that comes next, after checking that there is one."""

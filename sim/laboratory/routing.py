@@ -16,9 +16,6 @@ from sim.laboratory.words import Words, suggestion
 from sim.protocol.region import Region, RegionEpoch, Route
 from sim.storage.request import Kind, KvRequest
 
-ROUTE: Final = "[store=STORE] [region=REGION] [epoch=CONF_VER:VERSION] [context=NAME] [as NAME]"
-"""What every request takes besides the words of its own usage."""
-
 _PATIENCE_NS: Final = 20_000_000
 """How long a request waits for a new leader's first commit; an append takes 2 ms."""
 

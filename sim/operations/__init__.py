@@ -11,8 +11,6 @@ An operation asks the cluster to do something and does not wait unless it says s
 refused, a merge may be rolled back. Schedulers know what PD knows, and no more.
 """
 
-from sim.operations.region_counts import LeaderCounts, RegionCounts
 from sim.operations.start import start_operations
-from sim.operations.transfer_times import TransferTimes
 
-__all__ = ["LeaderCounts", "RegionCounts", "TransferTimes", "start_operations"]
+__all__ = ["start_operations"]

@@ -63,11 +63,6 @@ class Ablations:
         """
         return cls(**dict.fromkeys(names, True))
 
-    @property
-    def names(self) -> tuple[str, ...]:
-        """Returns the names of what is removed, in the table's order."""
-        return tuple(name for name in ABLATIONS if getattr(self, name))
-
 
 ABLATIONS: Final[Mapping[str, str]] = MappingProxyType(
     {each.name: each.metadata["meaning"] for each in fields(Ablations)}

@@ -13,7 +13,7 @@ from struct import Struct
 _SIGN = 1 << 63
 _INT_FLAG = 3
 _PACK = {count: Struct(">" + "BQ" * count).pack for count in range(1, 17)}
-_PACK_1, _PACK_2, _PACK_3, _PACK_4 = (_PACK[count] for count in (1, 2, 3, 4))
+_PACK_2, _PACK_3, _PACK_4 = (_PACK[count] for count in (2, 3, 4))
 _PACK_HANDLE = Struct(">Q").pack
 
 

@@ -55,10 +55,6 @@ class Mvcc:
         self.garbage: list[tuple[bytes, Write]] = []
         """Versions that ``collect_garbage`` has not checked, roughly by age."""
 
-    def newest_commit(self, key: bytes) -> Write | None:
-        """Returns the newest record of ``key``, of any kind, or None."""
-        return self.writes.get(key)
-
     def find_by_start_ts(self, key: bytes, start_ts: int) -> Write | None:
         """Returns the commit or rollback record of the transaction, or None."""
         write = self.writes.get(key)

@@ -1,7 +1,7 @@
 """Write workers: threads that persist readies, so that pollers need not wait (async IO).
 
 Invariant: a worker writes one batch at a time; what comes meanwhile makes the next one. A batch
-below the size hint waits a moment for company. A follower's answer leaves from here as soon as its
+below the size hint waits a moment for more. A follower's answer leaves from here as soon as its
 entries are durable; the peer itself learns of it by a notice.
 
 Source: tikv/tikv components/raftstore/src/store/async_io/write.rs.

@@ -5,16 +5,14 @@ the warm-up, of means and intervals (those are ``analysis``), nor of any file fo
 business of the ``FactSink`` which is passed to a unit.
 """
 
-from sim.record.facts import FactSink, MemorySink
-from sim.record.histogram import bucket_bounds, bucket_of
-from sim.record.recorder import Counter, Recorder, Series
+from sim.record.facts import FactSink, MemorySink, NoSink
+from sim.record.histogram import bucket_of
+from sim.record.recorder import Recorder
 
 __all__ = [
-    "Counter",
     "FactSink",
     "MemorySink",
+    "NoSink",
     "Recorder",
-    "Series",
-    "bucket_bounds",
     "bucket_of",
 ]

@@ -92,6 +92,16 @@ class FactSink(Protocol):
         """Takes the simulated time at the end of each window."""
 
 
+class NoSink:
+    """Drops facts, where a run is not made for them."""
+
+    def write(self, table: str, columns: Columns) -> None:
+        """Drops a batch."""
+
+    def reached(self, now_ns: int) -> None:
+        """Does nothing."""
+
+
 class MemorySink:
     """Keeps facts in lists, for tests and the laboratory."""
 

@@ -37,8 +37,7 @@ def _integer_bound(index: int) -> int:
 UPPER_BOUNDS: Final[list[int]] = [
     _integer_bound(index) for index in range(_DOUBLINGS * BUCKETS_PER_DOUBLING + 1)
 ]
-MAX_VALUE: Final = UPPER_BOUNDS[-1]
-"""Largest value with a bucket: 2**62, which is 146 years in nanoseconds."""
+"""Largest values of the buckets: the last is 2**62, which is 146 years in nanoseconds."""
 
 
 def bucket_of(value: int) -> int:

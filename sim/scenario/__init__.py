@@ -8,7 +8,7 @@ Which files, variants and points there are is no matter of a unit: ``analysis.st
 wrong is a ``Problem`` with its place in the file; they are raised together.
 """
 
-from sim.scenario.problems import Mark, Problem, ScenarioError
+from sim.scenario.problems import Problem, ScenarioError
 from sim.scenario.resolved import Scenario
 
-__all__ = ["Mark", "Problem", "Scenario", "ScenarioError"]
+__all__ = ["Problem", "Scenario", "ScenarioError"]

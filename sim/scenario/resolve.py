@@ -128,7 +128,7 @@ def _cluster(cluster: Topology, tikv: Tikv) -> Topology:
     return replace(cluster, store_versions=versions, tidb=_filled(cluster.tidb, defaults))
 
 
-def resolved_tikv(tikv: Tikv, hardware: Hardware, operations: Sequence[Operation] = ()) -> Tikv:
+def resolved_tikv(tikv: Tikv, hardware: Hardware, operations: Sequence[Operation]) -> Tikv:
     """Returns the section with every default filled in, also those that hardware decides.
 
     In-memory locks that ``pipelined`` hides count as off, unless an operation changes it.

@@ -9,8 +9,8 @@ from typing import Protocol
 
 from sim.distributions import LognormalMean, Sampler
 from sim.engine import FifoServers, LeanEnv, RunQueues, smt_slowness
-from sim.hardware.client_machine import ClientMachine
 from sim.hardware.disk import Disk
+from sim.hardware.machine_cpu import MachineCpu
 from sim.hardware.network import Link, Network
 from sim.pd.client import PdClient
 from sim.pd.placement import IN_MEMORY_SINCE, Placement, Version, parse_version
@@ -24,12 +24,13 @@ from sim.raftstore.failpoints import FailPoints
 from sim.raftstore.peer import AppliedState, Peer
 from sim.record.recorder import Recorder
 from sim.scenario.resolved import Scenario
+from sim.scenario.schema.hardware import CpuCosts, Hardware
 from sim.server.store import Store
 from sim.server.unheard_commits import UnheardCommits
 from sim.storage.block_cache import RowMisses
 from sim.storage.deadlock_detector import Detector
 from sim.storage.probe import Probes
-from sim.streams import Streams
+from sim.streams import Stream, Streams
 from sim.transport.filters import MessageFilters
 from sim.transport.nodes import CLIENT_NAME, PD_NAME, store_name, tidb_name, zones_of
 from sim.transport.transport import Transport
@@ -80,7 +81,8 @@ class Cluster:
         self.failpoints = FailPoints()
         self.filters = MessageFilters()
         self.ledger = DiskBytes(recorder)
-        self.client_machine = _client_machine(scenario, streams)
+        hardware, draws = scenario.hardware, streams.stream(f"{CLIENT_NAME}/cpu")
+        self.client_machine = machine_cpu(hardware, hardware.client_cores, hardware.cpu, draws)
         self.network = Network(scenario.hardware.network, streams, zones_of(scenario))
         self.detector = Detector(
             regions.routes[0].leader_store,
@@ -244,17 +246,13 @@ class Cluster:
         return [self.network.link(store_name(store_id), tidb_name(node)) for node in nodes]
 
 
-def _client_machine(scenario: Scenario, streams: Streams) -> ClientMachine:
-    """Returns the machine that all clients are on."""
-    hardware, cpu = scenario.hardware, scenario.hardware.cpu
-    threads = hardware.client_cores
+def machine_cpu(hardware: Hardware, threads: int, cpu: CpuCosts, stream: Stream) -> MachineCpu:
+    """Returns the CPU of a machine that is no store's, with so many hardware threads."""
     slowness = smt_slowness(threads, hardware.threads_per_core, cpu.smt_gain)
-    draw = Sampler(LognormalMean(1_000_000, cpu.cv), streams.stream(f"{CLIENT_NAME}/cpu"))
-    return ClientMachine(
+    return MachineCpu(
         FifoServers(threads, slowness),
         RunQueues(threads, cpu.thread_hop_ns),
-        cpu.client_statement_ns,
-        draw,
+        Sampler(LognormalMean(1_000_000, cpu.cv), stream),
     )
 
 

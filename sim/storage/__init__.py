@@ -1,1 +1,1 @@
-"""The storage layer: the scheduler, the three paths of a lock and its fallback, waiting."""
+"""The storage layer: scheduler, commands, a lock's paths, lock waits and deadlocks, block cache."""

@@ -75,7 +75,7 @@ def execute(request: KvRequest, peer: Peer, max_ts: int, ablations: Ablations) -
 
 
 def _execute_rare(request: KvRequest, peer: Peer) -> object:
-    """Runs a command that a transaction without trouble does not send."""
+    """Runs a command that is sent only when a transaction meets a conflict or a failure."""
     mvcc, locks, start_ts = peer.state.mvcc, peer.locks, request.start_ts
     match request.kind:
         case Kind.PESSIMISTIC_ROLLBACK:

@@ -60,7 +60,7 @@ def run_seed(job: tuple[int, tuple[str, ...]]) -> Outcome:
     return outcome_of(recipe_of(seed).without(ablations))
 
 
-def smallest_failure(seed: int, ablations: tuple[str, ...] = ()) -> tuple[str, Outcome]:
+def smallest_failure(seed: int, ablations: tuple[str, ...]) -> tuple[str, Outcome]:
     """Returns the shrunk recipe of a failing seed, as text, and what comes of it."""
     recipe = shrunk(recipe_of(seed).without(ablations))
     return str(recipe), outcome_of(recipe)

@@ -24,9 +24,6 @@ VERBS: Final = (
 )  # fmt: skip
 """Kinds of faults that are drawn one by one; a run has some of them only."""
 
-RACE_VERBS: Final = ("hold_apply", "hold_writes", "away_and_back", "lag", "forget_routes")
-"""Kinds of faults that are drawn as parts of a race only."""
-
 HELD_POINTS: Final = (
     # An answer held up is one delayed; what is held up before it is written is so in a race.
     *(point for point in POINTS if point not in {"proposed", "before_write"}),

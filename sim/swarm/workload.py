@@ -107,8 +107,6 @@ class Changing(Transaction):
 class SwarmWorkload:
     """Draws the transactions of one recipe."""
 
-    classes = ("counters", "transfers", "orders", "blind", "readers")
-
     def __init__(self, recipe: Recipe, streams: Streams) -> None:
         self._recipe = recipe
         self._stream_of = cache(lambda client_id: streams.stream(f"swarm/client-{client_id}"))

@@ -11,7 +11,7 @@ from sim.client.region_request import RequestGroup
 from sim.client.session import Session
 from sim.client.tidb import TidbNode
 from sim.engine import Wait
-from sim.record.facts import Columns, FactSink
+from sim.record import FactSink, NoSink
 from sim.scenario.resolved import Scenario
 from sim.scenario.schema.arrival import ETCD
 from sim.simulation import SimulatedUnit, simulated_ns
@@ -160,16 +160,6 @@ class TracedUnit(SimulatedUnit):
         return notes
 
 
-class _NoSink:
-    """Drops facts: the study has them already."""
-
-    def write(self, table: str, columns: Columns) -> None:
-        """Drops a batch."""
-
-    def reached(self, now_ns: int) -> None:
-        """Does nothing."""
-
-
 def trace_unit(scenario: Scenario, replication: int, count: int) -> list[TracedTransaction]:
     """Runs one replication and returns at most ``count`` of its transactions, span by span.
 
@@ -180,6 +170,6 @@ def trace_unit(scenario: Scenario, replication: int, count: int) -> list[TracedT
     if scenario.workload.kind == ETCD:
         return []
     unwatched = replace(scenario, run=replace(scenario.run, checks=False))
-    unit = TracedUnit(unwatched, replication, _NoSink(), sampling_moments_ns(scenario, count))
+    unit = TracedUnit(unwatched, replication, NoSink(), sampling_moments_ns(scenario, count))
     unit.run()
     return unit.traced()

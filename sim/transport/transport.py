@@ -148,7 +148,7 @@ class Transport:
         self.mute = False
         """Whether the process that sends has died."""
         self.disk_usage: DiskUsage | None = None
-        """How full the sender's disk is; None: it has never been full, so nobody need be told."""
+        """How full the sender's disk is; None: it has never been full, which needs no report."""
 
     def connect(self, store: int, receive: Receive, cores: Cores) -> None:
         """Opens the connection to ``store``, whose messages go to ``receive``."""

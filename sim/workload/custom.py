@@ -37,7 +37,6 @@ class CustomWorkload:
     ) -> None:
         weight = sum(spec.weight for spec in transactions)
         assert weight > 0, "a mix needs a transaction with a weight above 0"
-        self.classes = tuple(spec.name for spec in transactions)
         self._specs = tuple(transactions)
         self._thresholds = [part / weight for part in accumulate(t.weight for t in transactions)]
         self._tables = {table.name: table for table in tables}

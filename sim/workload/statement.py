@@ -190,10 +190,6 @@ class Script(Transaction):
 class TransactionSource(Protocol):
     """A source of transactions for any number of clients."""
 
-    @property
-    def classes(self) -> tuple[str, ...]:
-        """Returns the names its transactions may have."""
-
     def tables(self) -> tuple[Table, ...]:
         """Returns the tables in key order; ``layout`` makes the regions of them."""
 

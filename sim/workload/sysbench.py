@@ -92,7 +92,6 @@ class SysbenchWorkload:
         self, script: str, streams: Streams, *, tables: int, rows: int, rand: RandType = "uniform"
     ) -> None:
         self.script = script
-        self.classes = (script,)
         self.rows = rows
         self._tables = tuple(range(FIRST_TABLE, FIRST_TABLE + 2 * tables, 2))
         self._ids = special_id if rand == "special" else _uniform_id

@@ -3,7 +3,7 @@
 import pandas as pd
 import pytest
 
-from analysis.pipeline.unit_sums import batches_of
+from analysis.pipeline.batches import batches_of
 
 
 def units(**columns: object) -> pd.DataFrame:

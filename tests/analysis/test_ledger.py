@@ -12,9 +12,10 @@ import pytest
 from analysis.pipeline import unit_task
 from analysis.pipeline.unit_task import Attempt, UnitJob, run_unit_task
 from analysis.study.ledger import UnitFailure, read_failure, read_ledger, scan, write_failure
+from analysis.study.parquet_sink import ParquetSink
 from analysis.study.plan_file import read_plan, write_plan
 from analysis.study.study_folder import StudyFolderError
-from analysis.study.unit_folder import UnitRecord, UnitSink, write_unit
+from analysis.study.unit_folder import UnitRecord, write_unit
 from analysis.study.units import AskedUnits, Unit
 from tests.planned import plan_units
 from tests.stub_model import run_settings, stub_study
@@ -71,7 +72,7 @@ def test_an_attempt_that_was_overtaken_leaves_the_whole_unit_alone(tmp_path: Pat
     job = UnitJob(STUDY, str(tmp_path), "tests.stub_model:run_unit", model="this")
     inner = {}
 
-    def overtaken(sink: UnitSink, close: Callable[[], Path]) -> UnitRecord:
+    def overtaken(sink: ParquetSink, close: Callable[[], Path]) -> UnitRecord:
         record = unit_task._simulate(job, Attempt(UNITS[0], {}), sink, close)
         assert run(tmp_path, UNITS[0]) is None
         inner["at"] = (tmp_path / UNITS[0].unit_hash / "unit.json").stat().st_ino

@@ -225,6 +225,6 @@ def test_numbers_in_an_svg_keep_their_decimals_and_places_do_not(tmp_path: Path)
 def test_a_picture_is_titled_by_the_first_line_of_its_heading() -> None:
     figure = distribution.latency_ccdf(tails(), LOCKS, LOOKS, "stub, threads = 5")
     picture = Picture("lock_latency", "latency", figure, "words 1 ms")
-    drawn = picture.drawn("lock_latency_3", 3)
+    drawn = picture.drawn("lock_latency_3")
     assert (drawn.title, drawn.name) == ("Lock latency, as TiDB sees it", "lock_latency_3")
-    assert (drawn.section, drawn.alt, drawn.point_index) == ("latency", "words 1 ms", 3)
+    assert (drawn.section, drawn.alt) == ("latency", "words 1 ms")

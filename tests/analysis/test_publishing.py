@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from typing import get_args
 
 import pytest
 from matplotlib.figure import Figure
@@ -11,7 +12,7 @@ from matplotlib.text import Text
 from PIL import Image
 
 from analysis.plots.distribution import latency_ccdf
-from analysis.plots.publishing import FORMATS, Format, Sheet, is_installed, publish, size_in
+from analysis.plots.publishing import Format, Sheet, is_installed, publish, size_in
 from tests.analysis.test_plots import LOCKS, LOOKS, tails
 
 SERIF = "DejaVu Serif"
@@ -46,7 +47,7 @@ def test_what_is_no_size_is_refused_with_what_to_write(text: str) -> None:
         size_in(text)
 
 
-@pytest.mark.parametrize("kind", FORMATS)
+@pytest.mark.parametrize("kind", get_args(Format))
 def test_files_are_of_their_format_and_the_same_bytes_twice(tmp_path: Path, kind: Format) -> None:
     files = [tmp_path / f"{name}.{kind}" for name in ("one", "two")]
     for file in files:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from analysis.pipeline.executors import not_written, why_job_failed
-from analysis.pipeline.session import is_master, is_on_loopback, why_not_started, with_attempts
+from analysis.pipeline.job_failure import not_written, why_job_failed
+from analysis.pipeline.session import why_not_started
+from analysis.pipeline.spark_master import is_master, is_on_loopback, with_attempts
 
 
 @pytest.mark.parametrize(
@@ -88,8 +89,8 @@ def test_a_driver_that_others_must_reach_is_not_bound_to_loopback() -> None:
 
 
 def test_a_local_master_tries_a_dead_task_again() -> None:
-    assert with_attempts("local") == "local[1,4]"
-    assert with_attempts("local[*]") == "local[*,4]"
-    assert with_attempts("local[2,1]") == "local[2,4]"
+    assert with_attempts("local", 4) == "local[1,4]"
+    assert with_attempts("local[*]", 4) == "local[*,4]"
+    assert with_attempts("local[2,1]", 4) == "local[2,4]"
     for other in ("local-cluster[2,1,1024]", "spark://h:1", "yarn"):
-        assert with_attempts(other) == other
+        assert with_attempts(other, 4) == other

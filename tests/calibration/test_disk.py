@@ -99,7 +99,7 @@ def test_a_profile_can_be_extended_and_says_the_disk_it_was_made_of(
         assert disk.fetch is not None
 
 
-def test_company_of_another_way_is_marked_as_assumed(profiles: list[DiskProfile]) -> None:
+def test_crowding_of_another_way_is_marked_as_assumed(profiles: list[DiskProfile]) -> None:
     assert [profile.pattern for profile in profiles] == ["preallocated", "growing", "overwriting"]
     assert "crowding" not in profiles[0].assumed
     assert all("crowding" in profile.assumed for profile in profiles[1:])
@@ -127,7 +127,7 @@ def test_a_run_that_contradicts_the_others_does_not_hold(tmp_path: Path) -> None
     assert any("BEYOND 5%" in line for line in fit_lines([found["two_longer"]]))
 
 
-def test_one_job_alone_makes_a_profile_without_company(tmp_path: Path) -> None:
+def test_one_job_alone_makes_a_profile_without_crowding(tmp_path: Path) -> None:
     run = read_fio(written(tmp_path, one_job()))
     profile = profiles_of([run], "x")[0]
     assert profile.crowded is None
@@ -135,7 +135,7 @@ def test_one_job_alone_makes_a_profile_without_company(tmp_path: Path) -> None:
     assert any("do not disturb each other: assumed" in line for line in remarks([profile], [run]))
 
 
-def test_company_that_is_quicker_than_one_job_is_doubted(tmp_path: Path) -> None:
+def test_a_crowd_that_is_quicker_than_one_job_is_doubted(tmp_path: Path) -> None:
     two = document(*(job(latencies(80, name=f"{i}"), {"numjobs": "2"}) for i in range(2)))
     files = [written(tmp_path, one_job(), "one.json"), written(tmp_path, two, "two.json")]
     runs = [read_fio(file) for file in files]

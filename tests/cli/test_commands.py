@@ -192,7 +192,7 @@ def test_a_full_disk_is_one_message(
 
     monkeypatch.setattr(spark, "SparkStarter", NoSpark)
     monkeypatch.setattr(spark, "stop_spark", lambda _: None)
-    monkeypatch.setattr(run_command, "run_study", no_space)
+    monkeypatch.setattr(run_command, "complete_study", no_space)
     scenario = ROOT / "scenarios" / "quickstart.yaml"
     assert main([str(scenario), "--out", str(tmp_path)]) == ExitStatus.UNITS_FAILED
     assert capsys.readouterr().err == (

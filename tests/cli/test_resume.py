@@ -76,7 +76,7 @@ def test_ctrl_c_tells_what_is_kept_even_before_the_first_unit(
 
     for name, value in replaced("stub_model:run_unit").items():
         monkeypatch.setattr(name, value)
-    monkeypatch.setattr("analysis.cli.run_command.write_text_whole", ctrl_c)
+    monkeypatch.setattr("analysis.running.run_study.write_text_whole", ctrl_c)
     status = main(["run", "stub.yaml", "--out", str(tmp_path / "study")])
     assert status == ExitStatus.INTERRUPTED
     assert "interrupted: 0 units done and kept" in capsys.readouterr().err

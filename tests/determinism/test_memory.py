@@ -9,7 +9,7 @@ from pathlib import Path
 from statistics import median
 from typing import Final
 
-from sim.record.facts import Columns
+from sim.record import NoSink
 from sim.scenario import Scenario
 from sim.simulation import SimulatedUnit
 from sim.units import NS_PER_MS
@@ -19,20 +19,10 @@ ROOT: Final = Path(__file__).resolve().parents[2]
 DEADLINE_S: Final = 300
 
 
-class Nowhere:
-    """A sink that forgets."""
-
-    def write(self, table: str, columns: Columns) -> None:
-        """Takes facts and drops them."""
-
-    def reached(self, now_ns: int) -> None:
-        """Does nothing."""
-
-
 def blocks_over_time(of: Scenario, until_ns: int, step_ns: int) -> list[int]:
     """Returns the memory blocks of a unit at each step, without facts that wait for their batch."""
     before = sys.getallocatedblocks()
-    unit = SimulatedUnit(of, 0, Nowhere())
+    unit = SimulatedUnit(of, 0, NoSink())
     blocks = []
     for now_ns in range(step_ns, until_ns + 1, step_ns):
         unit.env.run_until(now_ns)

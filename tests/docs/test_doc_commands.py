@@ -7,6 +7,8 @@ commands find it. ``my.yaml``, ``my.txt`` and study folders stand for a reader's
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
+from itertools import dropwhile, zip_longest
 from pathlib import Path
 
 import pytest
@@ -15,16 +17,56 @@ import typer
 from analysis.cli.app import app, main, with_default_command
 from analysis.cli.failures import ExitStatus
 from analysis.study.load import load_study
-from benchmarks.documents import (
-    DOCUMENTS,
-    ROOT,
-    DocumentCommand,
-    commands,
-    run_sim_words,
-    written_files,
-)
+from benchmarks.documents import DOCUMENTS, ROOT, Block, blocks, lines_in_words, written_files
+
+_SETTING = re.compile(r"[A-Z_]+=")
+
+
+@dataclass(frozen=True)
+class DocumentCommand:
+    """One command line of a document, and the output quoted below it, if any."""
+
+    block: Block
+    words: tuple[str, ...]
+    quoted: str
+
+    def __str__(self) -> str:
+        return f"{self.block} {' '.join(self.words)}"
+
+
+def commands(document: Path) -> list[DocumentCommand]:
+    """Returns the command lines of a document's shell blocks, without comments.
+
+    A block of one command may have its output quoted in the next block, if that has no language.
+    """
+    found = []
+    inside = blocks(document)
+    for block, after in zip_longest(inside, inside[1:]):
+        if block.language != "sh":
+            continue
+        lines = [words for words in map(_without_settings, lines_in_words(block)) if words]
+        is_quoted = len(lines) == 1 and after is not None and not after.language
+        quoted = after.text if after is not None and is_quoted else ""
+        found += [DocumentCommand(block, tuple(words), quoted) for words in lines]
+    return found
+
+
+def _without_settings(words: list[str]) -> list[str]:
+    """Returns a command without the variables that are set for it."""
+    return list(dropwhile(_SETTING.match, words))
+
 
 COMMANDS = [command for document in DOCUMENTS for command in commands(document)]
+
+
+def run_sim_words(words: tuple[str, ...]) -> list[str] | None:
+    """Returns the words after ``run_sim.py`` or ``pessim``, None for another program's command."""
+    for place, word in enumerate(words[:2]):
+        if word == "run_sim.py" or (word == "pessim" and not place):
+            return list(words[place + 1 :])
+    return None
+
+
 OURS = [command for command in COMMANDS if run_sim_words(command.words) is not None]
 OTHERS = [command for command in COMMANDS if run_sim_words(command.words) is None]
 QUICK = ("check", "schema", "scenarios", "reference", "explain")

@@ -17,15 +17,7 @@ def test_jobs_wait_for_a_thread_in_order() -> None:
     env = LeanEnv()
     pool = ThreadPool(env, Cores(8), 2, "scheduler")
     assert finishes(pool, env, [30, 10, 20, 5]) == [(10, 1), (30, 0), (30, 2), (35, 3)]
-    assert (pool.busy_ns, pool.queue_len, env.events) == (65, 0, 4)
-
-
-def test_a_waiting_job_is_counted() -> None:
-    env = LeanEnv()
-    pool = ThreadPool(env, Cores(8), 1, "apply")
-    for _ in range(3):
-        pool.submit(10, print, None)
-    assert pool.queue_len == 2
+    assert (pool.busy_ns, env.events) == (65, 4)
 
 
 def test_more_threads_than_cores_run_slower() -> None:

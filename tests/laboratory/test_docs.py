@@ -8,8 +8,6 @@ from pathlib import Path
 import pytest
 
 from sim.laboratory import run_text
-from sim.laboratory.regions import AWAITED
-from sim.laboratory.routing import ROUTE
 from sim.laboratory.script import ALIASES, COMMANDS
 from sim.laboratory.waiting import CONDITIONS
 from sim.protocol.ablations import ABLATIONS
@@ -26,7 +24,13 @@ def test_every_command_is_documented_as_it_is_written(name: str) -> None:
     assert COMMANDS[name].usage in PLAIN
 
 
-@pytest.mark.parametrize("words", [ROUTE, AWAITED])
+@pytest.mark.parametrize(
+    "words",
+    [
+        "[store=STORE] [region=REGION] [epoch=CONF_VER:VERSION] [context=NAME] [as NAME]",
+        "[within=10s] [as NAME]",
+    ],
+)
 def test_shared_words_are_documented(words: str) -> None:
     assert words in PLAIN
 

@@ -161,4 +161,4 @@ def picture(folder: Path, name: str = "over_time", text: str = SCRIPT) -> Drawn:
     drawing = Image.new("RGB", (72, 36), "white")
     drawing.paste((0, 114, 178), (10, 10, 40, 20))
     drawing.save(folder / "plots" / f"{name}.png")
-    return Drawn(name, f"Over time {text}", f"What happened ] {text}", "time", 0)
+    return Drawn(name, f"Over time {text}", f"What happened ] {text}", "time")

@@ -108,7 +108,7 @@ def test_memory_stays_flat() -> None:
         assert isinstance(result, percolator.Prewritten)
         region.apply(result.batch)
         region.mvcc.collect_garbage(start_ts - 20)
-    chain, version = 0, region.mvcc.newest_commit(b"hot")
+    chain, version = 0, region.mvcc.writes.get(b"hot")
     while version is not None:
         chain, version = chain + 1, version.prev
     assert len(region.mvcc.writes) <= 4

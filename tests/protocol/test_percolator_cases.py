@@ -192,13 +192,13 @@ def test_a_region_splits_and_merges() -> None:
     assert (list(left.locks), list(left.writes)) == ([b"a"], [b"a"])
     assert (list(right.locks), list(right.writes)) == ([b"m"], [b"m"])
     right.collect_garbage(30)
-    newest = right.newest_commit(b"m")
+    newest = right.writes.get(b"m")
     assert newest is not None
     assert newest.prev is None
     left.absorb(right)
     assert sorted(left.locks) == sorted(left.writes) == [b"a", b"m"]
     left.collect_garbage(30)
-    newest = left.newest_commit(b"a")
+    newest = left.writes.get(b"a")
     assert newest is not None
     assert newest.prev is None
 
@@ -211,7 +211,7 @@ def test_records_describe_themselves() -> None:
     )
     region = ScriptedRegion()
     lines(region, "prewrite put:k1,a txn=10 optimistic=1", "commit k1 txn=10 at=20")
-    assert repr(region.mvcc.newest_commit(b"k1")) == "Write(PUT 10->20)"
+    assert repr(region.mvcc.writes.get(b"k1")) == "Write(PUT 10->20)"
 
 
 def test_an_empty_table_is_marked_and_cleared_for_free() -> None:

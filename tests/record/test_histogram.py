@@ -9,14 +9,14 @@ from hypothesis import strategies as st
 
 from sim.record.histogram import (
     BUCKETS_PER_DOUBLING,
-    MAX_VALUE,
     RELATIVE_ERROR,
+    UPPER_BOUNDS,
     ZERO_BUCKET,
     bucket_bounds,
     bucket_of,
 )
 
-values = st.integers(min_value=1, max_value=MAX_VALUE)
+values = st.integers(min_value=1, max_value=UPPER_BOUNDS[-1])
 
 
 def test_powers_of_two_close_their_bucket() -> None:

@@ -12,10 +12,11 @@ import pytest
 from analysis.cli.console import words_aside
 from analysis.cli.console_listener import ConsoleListener
 from analysis.cli.failures import ExitStatus
-from analysis.cli.run_command import run_study
+from analysis.cli.study_report import report_result
 from analysis.pipeline.session import SparkStarter
 from analysis.pipeline.unit_task import UnitJob
 from analysis.running.rounds import RoundSettings
+from analysis.running.run_study import complete_study
 from analysis.study.study_folder import locked_study_folder
 from tests.cli.test_json import documented
 from tests.stub_model import claim_that, run_settings, stub_study
@@ -31,9 +32,8 @@ def run(starter: SparkStarter, folder: Path) -> int:
     job = UnitJob(STUDY, str(folder / "units"), "tests.stub_model:run_unit")
     settings = RoundSettings(folder=folder, job=job, starter=starter)
     with locked_study_folder(folder), words_aside(when=True):
-        return run_study(
-            settings, ConsoleListener(starter.master), time.perf_counter(), as_json=True
-        )
+        console = ConsoleListener(starter.master)
+        return report_result(complete_study(settings, console, time.perf_counter()), as_json=True)
 
 
 @pytest.mark.usefixtures("no_figures")

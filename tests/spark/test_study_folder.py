@@ -13,11 +13,12 @@ import pytest
 
 from analysis.cli.console_listener import ConsoleListener
 from analysis.cli.failures import ExitStatus
-from analysis.cli.run_command import run_study
+from analysis.cli.study_report import report_result
 from analysis.pipeline.session import SparkStarter
 from analysis.pipeline.unit_task import Attempt, UnitJob, run_unit_task
 from analysis.report.manifest import present_summary
 from analysis.running.rounds import Retry, RoundSettings
+from analysis.running.run_study import complete_study
 from analysis.study.ledger import read_ledger
 from analysis.study.source_digest import model_digest
 from analysis.study.study import Study
@@ -45,7 +46,12 @@ def run(
     with locked_study_folder(folder):
         job = UnitJob(study, str(folder / "units"), function)
         settings = RoundSettings(folder=folder, job=job, starter=starter, retry=retry)
-        return run_study(settings, ConsoleListener(starter.master), time.perf_counter())
+        return reported(settings)
+
+
+def reported(settings: RoundSettings) -> int:
+    console = ConsoleListener(settings.starter.master)
+    return report_result(complete_study(settings, console, time.perf_counter()))
 
 
 @pytest.fixture(scope="module", name="drawn")
@@ -116,10 +122,7 @@ def test_without_plots_the_page_keeps_its_charts_and_phases_have_names(
     job = UnitJob(CLAIMED, str(folder / "units"), STUB)
     settings = RoundSettings(folder=folder, job=job, starter=starter, plots="none")
     with locked_study_folder(folder):
-        assert (
-            run_study(settings, ConsoleListener(starter.master), time.perf_counter())
-            == ExitStatus.FINE
-        )
+        assert reported(settings) == ExitStatus.FINE
     said = capsys.readouterr().err.splitlines()
     assert said[-2:] == ["summing up 6 units", "writing the page"]
     assert not list((folder / "plots").iterdir())

@@ -10,8 +10,9 @@ import pytest
 from analysis.metrics.catalogue import MetricKey
 from analysis.metrics.unit_metrics import unit_metrics
 from analysis.pipeline.session import SparkStarter
-from analysis.pipeline.unit_sums import measured_s, parts_of, read_unit_metrics, read_unit_sums
+from analysis.pipeline.unit_sums import read_unit_sums
 from analysis.pipeline.unit_task import Attempt, UnitJob, run_unit_task
+from analysis.pipeline.unit_values import parts_of, read_unit_metrics
 from analysis.study.unit_folder import UnitRecord, read_unit
 from analysis.study.units import Unit
 from tests.stub_model import run_settings, stub_study
@@ -63,7 +64,7 @@ def test_what_is_asked_for_is_what_the_whole_study_says(
     ]
     told = read_unit_metrics(starter.context(), units_dir, found, keys)
     sums = read_unit_sums(starter.context(), units_dir, parts_of(found, 1))
-    seconds = pd.Series([measured_s(record) for _, record in found])
+    seconds = pd.Series([record.measured_s for _, record in found])
     whole = unit_metrics(sums, seconds).droplevel("unit", axis=1)
     hashes = [name for name, _ in found]
     for row in told.itertuples(index=False):

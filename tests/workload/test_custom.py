@@ -93,7 +93,7 @@ def test_weights() -> None:
     source = workload(transfer(1), look)
     drawn = Counter(source.transaction(n % 4).name for n in range(4_000))
     assert drawn["look"] / 4_000 == pytest.approx(0.75, abs=0.03)
-    assert source.classes == ("transfer", "look")
+    assert drawn.keys() == {"transfer", "look"}
 
 
 def test_an_auto_commit_update_reads_first_and_locks_only_after_a_conflict() -> None:

@@ -32,9 +32,10 @@ def test_custom() -> None:
         transactions=(TransactionSpec(name="touch", weight=1, statements=(touch,)),),
     )
     workload = build_workload(section, Streams(1, 0))
-    (update,) = workload.transaction(0).statements()
+    transaction = workload.transaction(0)
+    assert transaction.name == "touch"
+    (update,) = transaction.statements()
     assert update.writes[0].value_bytes == 80
-    assert workload.classes == ("touch",)
 
 
 def test_an_unknown_kind_is_refused() -> None:

@@ -13,7 +13,7 @@ Source: pingcap/go-tpc tpcc/workload.go (weights, no think time).
 
 from collections.abc import Mapping
 from itertools import accumulate
-from typing import ClassVar, Final
+from typing import Final
 
 from sim.streams import Stream, Streams
 from sim.workload.layout import Table
@@ -53,12 +53,10 @@ as they do by chance."""
 class TpccWorkload:
     """Draws TPC-C transactions for any number of clients."""
 
-    classes: ClassVar[tuple[str, ...]] = tuple(DEFAULT_MIX)
-
     def __init__(
         self, warehouses: int, streams: Streams, mix: Mapping[str, float] | None = None
     ) -> None:
-        weights = [float((mix or DEFAULT_MIX).get(name, 0)) for name in self.classes]
+        weights = [float((mix or DEFAULT_MIX).get(name, 0)) for name in DEFAULT_MIX]
         assert sum(weights) > 0, f"the mix has no weight: {mix}"
         self.warehouses = warehouses
         self._thresholds = tuple(part / sum(weights) for part in accumulate(weights))

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sim.queueing.fixed_point import fixed_point
+from sim.estimate.fixed_point import fixed_point
 
 CLOSE = 1e-4
 

@@ -1,17 +1,17 @@
-"""How a device goes on beyond the most company that it was measured with.
+"""What a disk's latency is with more accesses in flight than were measured.
 
-Law: bounds of a closed network (Denning, Buzen 1978; Zahorjan, Sevcik, Eager, Galler 1982). What
-each access more costs a device at its limit is the demand at its bottleneck, and two bounds hold
-it. It is at most the latency with n in flight by n, or else throughput would fall with company; it
-is at least what company has added so far, by n - 1. How near the limit is cannot be seen from
-below it, so the middle is taken: from n to 2n each adds the least, and from there the middle of
-both. (Where all lies on one line through the origin, at the limit, both are the same.)
+Law: bounds of a closed network (Denning, Buzen 1978; Zahorjan, Sevcik, Eager, Galler 1982). At its
+limit each further access costs the demand at the bottleneck, which two bounds enclose. It is at
+most the latency with n in flight over n, or else throughput would fall with n; it is at least what
+the other accesses have added so far, over n - 1. How near the limit is cannot be seen from below
+it, so the middle is taken: from n to 2n each adds the least, and from there the middle of both.
+(At the limit, where all lies on one line through the origin, both are the same.)
 
-Two in flight say what the first company costs and nothing of a limit: an access meets others with
-the chance 1 - 1/n that another access is there, and in that proportion four follow.
+Two in flight say what one other access costs and nothing of a limit: an access meets another one
+with the chance 1 - 1/n, and four in flight follow in that proportion.
 
 What is rare (beyond ``_RARE``) is a stall of a host or of a scheduler. It is in the latency once,
-however long the queue behind it is; so those ranks go on as ``_RARE`` does.
+however long the queue behind it is; so those ranks grow as ``_RARE`` does.
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ def crowded(alone: Pairs, levels: Mapping[int, Pairs]) -> Crowded:
 
 
 def _by_chance(alone: Pairs, two: Pairs) -> Pairs:
-    """Returns the latency with four in flight, if company costs as often as it is met."""
+    """Returns the latency with four in flight, if others cost as often as they are met."""
     times = (1 - 1 / (2 * _FIRST)) / (1 - 1 / _FIRST)
     return ascending(
         (rank, round(ns + times * (ns_of_two - ns)))

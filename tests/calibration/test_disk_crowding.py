@@ -1,4 +1,4 @@
-"""Company that was not measured: what fio measured with it, from runs with less."""
+"""More jobs than were measured: what fio measured with them, from runs with fewer."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from analysis.calibration.disk_company import Crowded, crowded
+from analysis.calibration.disk_crowding import Crowded, crowded
 from analysis.calibration.disk_fit import LEVELS, RunFit, fits, predicted_by, predictions
 from analysis.calibration.disk_profile import DiskProfile, profiles_of
 from analysis.calibration.fio_file import read_fio
@@ -41,7 +41,7 @@ def test_two_jobs_alone_say_the_order_of_what_follows(jobs: int) -> None:
     assert abs(errors[0.5]) < 0.10
 
 
-def test_the_first_company_is_met_by_chance() -> None:
+def test_the_first_other_access_is_met_by_chance() -> None:
     errors, _ = _unseen(_profile(1, 4), 2)
     assert abs(errors[0.5]) < 0.08
     assert abs(errors[0.999]) < 0.30
@@ -55,10 +55,10 @@ def test_with_every_number_measured_the_model_says_what_fio_did() -> None:
 
 
 def test_at_its_limit_a_device_serves_no_more_however_many_come() -> None:
-    company = _profile(1, 2, 4, 8, 16).crowded
-    assert company is not None
-    assert company.most_ns / company.least_ns < 1.2
-    per_s = 1e9 / at_rank(company.further, 0.5)
+    found = _profile(1, 2, 4, 8, 16).crowded
+    assert found is not None
+    assert found.most_ns / found.least_ns < 1.2
+    per_s = 1e9 / at_rank(found.further, 0.5)
     assert per_s == pytest.approx(read_fio(GROUPED / "jobs16.json").per_s, rel=0.1)
 
 
@@ -66,7 +66,7 @@ def _flat(ns: int) -> Pairs:
     return tuple((rank, ns) for rank in GRID)
 
 
-def _company(*latencies: int) -> Crowded:
+def _crowded(*latencies: int) -> Crowded:
     """Latencies with 1, 2, 4, ... in flight."""
     numbers = [2**place for place in range(len(latencies))]
     levels = dict(zip(numbers[1:], map(_flat, latencies[1:]), strict=True))
@@ -82,7 +82,7 @@ def _company(*latencies: int) -> Crowded:
         ((100, 100, 100), 100, 0, 25),
         # Half of each: the last step costs more than the mean of all.
         ((100, 110, 160), 260, 25, 40),
-        # Two alone: four by the chance of company.
+        # Two alone: four by the chance of meeting one.
         ((100, 160), 190, 30, 47),
         # It became quicker, by luck.
         ((100, 90, 80), 80, 0, 20),
@@ -91,22 +91,22 @@ def _company(*latencies: int) -> Crowded:
 def test_what_each_adds_lies_between_the_bounds(
     latencies: tuple[int, ...], beyond_ns: int, least: int, most: int
 ) -> None:
-    company = _company(*(ns * 1000 for ns in latencies))
-    assert company.beyond == 2 ** len(latencies)
-    assert at_rank(company.then, 0.5) == pytest.approx(beyond_ns * 1000, rel=0.02)
-    assert company.least_ns == pytest.approx(least * 1000, abs=1000)
-    assert company.most_ns == pytest.approx(most * 1000, abs=1000)
-    middle = (company.least_ns + company.most_ns) / 2
-    assert at_rank(company.further, 0.5) == pytest.approx(middle, abs=1)
+    found = _crowded(*(ns * 1000 for ns in latencies))
+    assert found.beyond == 2 ** len(latencies)
+    assert at_rank(found.then, 0.5) == pytest.approx(beyond_ns * 1000, rel=0.02)
+    assert found.least_ns == pytest.approx(least * 1000, abs=1000)
+    assert found.most_ns == pytest.approx(most * 1000, abs=1000)
+    middle = (found.least_ns + found.most_ns) / 2
+    assert at_rank(found.further, 0.5) == pytest.approx(middle, abs=1)
 
 
 def test_a_stall_is_waited_for_once() -> None:
     def with_stalls(ns: int, stall_ns: int) -> Pairs:
         return tuple((rank, stall_ns if rank > 0.99 else ns) for rank in GRID)
 
-    company = crowded(
+    found = crowded(
         with_stalls(100_000, 2_000_000),
         {2: with_stalls(200_000, 5_000_000), 4: with_stalls(400_000, 9_000_000)},
     )
-    assert at_rank(company.further, 0.999) == at_rank(company.further, 0.5) == 100_000
-    assert at_rank(company.then, 0.999) == 9_000_000 + 4 * 100_000
+    assert at_rank(found.further, 0.999) == at_rank(found.further, 0.5) == 100_000
+    assert at_rank(found.then, 0.999) == 9_000_000 + 4 * 100_000

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from analysis.study.load import load_study
-from sim.operations.region_counts import LeaderCounts
+from sim.observers.region_counts import LeaderCounts
 from sim.protocol.region import Region, RegionEpoch, RegionId, StoreId, lay_out_regions
 from sim.record.facts import COUNTER, MemorySink
 from sim.record.recorder import Recorder

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from sim.engine import LeanEnv
-from sim.operations import TransferTimes
+from sim.observers.transfer_times import TransferTimes
 from sim.protocol.region import Region, RegionEpoch, RegionId, StoreId
 from sim.record.facts import COUNTER, MOMENTS, MemorySink
 from sim.record.recorder import Recorder

@@ -5,7 +5,7 @@ from __future__ import annotations
 from types import SimpleNamespace
 from typing import Any
 
-from sim.operations.region_counts import RegionCounts
+from sim.observers.region_counts import RegionCounts
 from sim.protocol.region import Region, RegionEpoch, RegionId, StoreId, lay_out_regions
 from sim.record.facts import COUNTER, MemorySink
 from sim.record.recorder import Recorder

@@ -1,0 +1,44 @@
+"""The CPU of a machine that TiDB or its clients run on: one queue for all hardware threads.
+
+What runs is slowed down by the other threads of the cores, as on a store
+(``sim.engine.thread_pool``), and each process or goroutine that is woken waits for a thread.
+"""
+
+from math import floor
+
+from sim.distributions import Sampler
+from sim.engine import FifoServers, RunQueues
+
+
+class MachineCpu:
+    """Hardware threads that work waits for."""
+
+    def __init__(self, threads: FifoServers, run_queues: RunQueues, draw: Sampler) -> None:
+        """Args: ``draw`` varies how long work of a mean length takes."""
+        self._threads = threads
+        self._run_queues = run_queues
+        self._draw = draw
+        self._units: list[float] = []
+
+    @property
+    def busy_ns(self) -> int:
+        """Time that hardware threads were busy so far, summed over them."""
+        return self._threads.busy_ns
+
+    def work_ns(self, now_ns: int, mean_ns: float, wakes: int) -> int:
+        """Returns how long work of a mean length takes from now, its waits for threads included.
+
+        Args:
+            now_ns: when it begins.
+            mean_ns: of its CPU time.
+            wakes: how often a process or goroutine is woken for it.
+        """
+        if not mean_ns:
+            return 0
+        units = self._units
+        if not units:  # They go in pairs.
+            units.extend(self._draw.unit_block())
+        threads = self._threads
+        done_ns = threads.reserve(now_ns, floor(mean_ns * units.pop()))
+        waits_ns = wakes * self._run_queues.wait(now_ns, threads.busy_ns)
+        return done_ns - now_ns + floor(waits_ns * units.pop())
