@@ -28,6 +28,7 @@ from analysis.pipeline.aggregate import read_facts
 from analysis.statistics.intervals import Array
 from analysis.statistics.outage import (
     FEWEST_BEFORE,
+    MATERIAL_FALL,
     fall_of_throughput,
     outage,
     piled_up_since,
@@ -90,7 +91,7 @@ def judged_unit(folder: Path, scenario: Scenario, simulated_ns: int) -> JudgedUn
     untold = missing(course, first, _stays_s(folder, first), unfinished, window_s)
     if fixed_ns is not None:
         found = stopped or overloaded(course, first) or untold
-        found = found or _not_judged(fixed_ns, committed[before], windows - before.stop)
+        found = found or not_judged(fixed_ns, committed[before], committed[before.stop :])
     else:
         busy = counters.busy_shares(first)
         found = judge(course, first, busy, settled=cut.settled)
@@ -101,13 +102,15 @@ def judged_unit(folder: Path, scenario: Scenario, simulated_ns: int) -> JudgedUn
     return JudgedUnit(first, found.verdict, found.reason)
 
 
-def _not_judged(fixed_ns: int, before: Array, windows_after: int) -> Judgement:
+def not_judged(fixed_ns: int, before: Array, after: Array) -> Judgement:
     """Returns that no fall was found, or why none could be: that is no word for the cluster."""
     held = "no fall of throughput found"
     if len(before) < FEWEST_WINDOWS or before.sum() < FEWEST_BEFORE:
         held = "no throughput before it to compare with"
-    elif windows_after < FEWEST_WINDOWS:
+    elif len(after) < FEWEST_WINDOWS:
         held = "too little time after it to find a fall of throughput"
+    elif (lost := 1 - after.mean() / before.mean()) >= MATERIAL_FALL:
+        held = f"throughput {lost:.0%} lower from then on, which may be chance after so few commits"
     said = f"averages are over what happens at fixed times, from {fixed_ns / 1e9:g} s: {held}"
     return Judgement(Verdict.NOT_JUDGED, said)
 

@@ -55,6 +55,46 @@ def test_chance_is_no_fall() -> None:
     assert sum(fall is not None for fall in found) <= 3
 
 
+def clients(seed: int, count: int, *parts: tuple[int, float, float]) -> Array:
+    """Returns commits by window of clients in a closed loop, as if each counted its own.
+
+    Args:
+        seed: of the random numbers.
+        count: of clients.
+        parts: windows, mean time of a transaction in windows, its coefficient of variation.
+    """
+    rng = np.random.Generator(np.random.PCG64(seed))
+    windows = []
+    for length, mean, variation in parts:
+        shape = (count, 2 * int(length / mean) + 60)
+        stays = rng.gamma(variation**-2, mean * variation**2, shape)
+        ends = np.cumsum(stays, axis=1) - rng.uniform(0, mean, (count, 1))
+        windows.append(np.histogram(ends, length, (0, length))[0])
+    return np.concatenate(windows).astype(float)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_few_clients_in_a_closed_loop_are_more_regular_than_poisson(seed: int) -> None:
+    slower = clients(seed, 1, (12, 0.24, 0.1), (12, 0.48, 0.1))
+    fall = fall_of_throughput(slower, slice(2, 12), 2, WINDOW_S)
+    assert fall is not None
+    assert not fall.came_back
+    assert fall.from_s == pytest.approx(1.2, abs=0.2)
+
+
+def test_their_chance_is_no_fall_either() -> None:
+    found = [
+        fall_of_throughput(
+            clients(seed, count, (before + after, mean, variation)), slice(before), 0, WINDOW_S
+        )
+        for count, mean in ((1, 0.24), (1, 0.2), (3, 0.1), (20, 1.0))
+        for variation in (0.05, 0.25, 0.5, 1.0)
+        for before, after in ((5, 12), (8, 6), (12, 60), (40, 200))
+        for seed in range(20)
+    ]
+    assert sum(fall is not None for fall in found) <= 3
+
+
 def test_a_short_dip_and_a_small_loss_do_not_count() -> None:
     dip = course(3, (40, 1000.0), (1, 0.0), (60, 1000.0))
     assert fall_of_throughput(dip, slice(5, 40), 5, WINDOW_S) is None

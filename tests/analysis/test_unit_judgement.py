@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from analysis.pipeline.unit_judgement import JudgedUnit, first_fixed_ns, judged_unit
+from analysis.pipeline.unit_judgement import JudgedUnit, first_fixed_ns, judged_unit, not_judged
 from analysis.statistics.saturation import Verdict
 from analysis.study.parquet_sink import ParquetSink
 from sim.record import Recorder
@@ -94,6 +94,13 @@ def test_that_no_fall_was_found_is_not_said_where_none_could_be(tmp_path: Path) 
     late = judged(tmp_path, 1.0, None, shuffled(60 * WINDOW_NS - 1_000_000))
     assert late.verdict is Verdict.NOT_JUDGED
     assert late.reason.endswith(": too little time after it to find a fall of throughput")
+
+
+def test_a_lower_throughput_that_may_be_chance_is_said() -> None:
+    fewer = not_judged(10**9, np.full(8, 3.0), np.full(8, 2.0))
+    assert fewer.reason.endswith(
+        "throughput 33% lower from then on, which may be chance after so few commits"
+    )
 
 
 def test_what_piles_up_is_said_whatever_happens_at_fixed_times(tmp_path: Path) -> None:
