@@ -13,6 +13,7 @@ from analysis.cli.study_app import StatusCommand
 from analysis.program import command
 from analysis.study.ledger import Ledger, read_failure, read_ledger
 from analysis.study.source_digest import model_digest
+from analysis.study.study_folder import runs_the_rest
 from analysis.study.study_state import DAMAGED, STATES, StudyState
 from analysis.study.units import Unit
 
@@ -102,7 +103,7 @@ def _say_what_next(there: StudyState) -> None:
     if there.holder is not None:
         say(output(), f"a run is writing here ({there.holder})")
         return
-    again = command("run", there.folder / "scenario.yaml", "--out", there.folder)
+    again = runs_the_rest(there.folder)
     if states["missing"] or states[DAMAGED]:
         say(output(), f"{again} runs the rest")
     if states["failed"]:
