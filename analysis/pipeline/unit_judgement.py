@@ -32,6 +32,7 @@ from analysis.statistics.outage import (
     fall_of_throughput,
     outage,
     piled_up_since,
+    stop_of_work,
 )
 from analysis.statistics.saturation import (
     FEWEST_WINDOWS,
@@ -85,6 +86,8 @@ def judged_unit(folder: Path, scenario: Scenario, simulated_ns: int) -> JudgedUn
     window_s = window_ns / NS_PER_S
     unfinished = _unfinished(folder)
     fall = fall_of_throughput(committed, before, first, window_s)
+    if fall is None and event_ns is not None:
+        fall = stop_of_work(committed, event_ns // window_ns, first, window_s)
     stopped = outage(committed, unfinished, fall, first) or piled_up_since(
         course, before, first, window_s
     )
@@ -106,9 +109,12 @@ def not_judged(fixed_ns: int, before: Array, after: Array) -> Judgement:
     """Returns that no fall was found, or why none could be: that is no word for the cluster."""
     held = "no fall of throughput found"
     if len(before) < FEWEST_WINDOWS or before.sum() < FEWEST_BEFORE:
-        held = "no throughput before it to compare with"
+        held = (
+            f"too little before it to compare with, {FEWEST_WINDOWS} windows after the warm-up and "
+            f"{FEWEST_BEFORE} commits are needed; let it happen later"
+        )
     elif len(after) < FEWEST_WINDOWS:
-        held = "too little time after it to find a fall of throughput"
+        held = "too little time after it to find a fall of throughput; lengthen run.measure"
     elif (lost := 1 - after.mean() / before.mean()) >= MATERIAL_FALL:
         held = f"throughput {lost:.0%} lower from then on, which may be chance after so few commits"
     said = f"averages are over what happens at fixed times, from {fixed_ns / 1e9:g} s: {held}"

@@ -168,6 +168,36 @@ def fall_of_throughput(committed: Array, before: slice, cut: int, window_s: floa
     )
 
 
+def stop_of_work(committed: Array, event: int, cut: int, window_s: float) -> Fall | None:
+    """Returns the longest time without a commit after something was done; None: it is no stop.
+
+    That work stopped shows without anything to compare with before it: what was committed in all
+    the time measured would hardly have left so long a gap, were it spread by chance.
+
+    Args:
+        committed: transactions by window from the beginning; shape (windows,).
+        event: window in which something was first done.
+        cut: windows of warm-up.
+        window_s: length of a window.
+    """
+    start = max(event, cut)
+    busy = np.flatnonzero(committed[start:]) + start
+    edges = np.concatenate([[start - 1], busy, [len(committed)]])
+    gaps = np.diff(edges) - 1
+    longest = int(gaps.argmax())
+    length, low = int(gaps[longest]), int(edges[longest]) + 1
+    measured = committed[cut:]
+    if not length or length < min(MATERIAL_STOP_S / window_s, MATERIAL_FALL * len(measured)):
+        return None
+    usual = float(measured.mean())
+    if usual * length < DEVIATIONS**2:
+        return None
+    high = low + length
+    return Fall(
+        low * window_s, high * window_s, usual / window_s, 0.0, came_back=high < len(committed)
+    )
+
+
 def _clear_from(usual: Array, bins: int) -> float:
     """Returns from where on a shortfall stands out, of commits with a variance of 1 a window.
 

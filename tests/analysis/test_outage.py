@@ -6,7 +6,12 @@ import numpy as np
 import pytest
 
 from analysis.statistics.intervals import Array
-from analysis.statistics.outage import fall_of_throughput, outage, piled_up_since
+from analysis.statistics.outage import (
+    fall_of_throughput,
+    outage,
+    piled_up_since,
+    stop_of_work,
+)
 from analysis.statistics.saturation import UnitCourse, Verdict
 from analysis.statistics.unfinished import Unfinished, missing
 
@@ -202,3 +207,26 @@ def _arguments(
 ) -> tuple[UnitCourse, int, float, Unfinished, float]:
     a_course, ended_s, left = run
     return a_course, 0, ended_s, left, WINDOW_S
+
+
+def test_a_stop_needs_nothing_before_it() -> None:
+    stopped = course(8, (3, 14.0), (8, 0.0), (8, 14.0))
+    stop = stop_of_work(stopped, 1, 2, WINDOW_S)
+    assert stop is not None
+    assert stop.came_back
+    assert (stop.from_s, stop.until_s) == pytest.approx((0.3, 1.1))
+    assert stop.words.endswith("to 0/s between 0.30 s and 1.10 s")
+    to_the_end = stop_of_work(course(8, (10, 14.0), (8, 0.0)), 10, 2, WINDOW_S)
+    assert to_the_end is not None
+    assert to_the_end.stopped
+
+
+def test_an_empty_stretch_of_a_quiet_course_is_no_stop() -> None:
+    found = [
+        stop_of_work(course(seed, (100, mean)), 5, 5, WINDOW_S)
+        for mean in (0.5, 1.0, 6.0)
+        for seed in range(100)
+    ]
+    assert not any(found)
+    assert stop_of_work(np.zeros(20), 5, 5, WINDOW_S) is None
+    assert stop_of_work(course(1, (20, 14.0)), 30, 5, WINDOW_S) is None

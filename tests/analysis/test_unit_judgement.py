@@ -93,7 +93,14 @@ def test_an_average_over_a_fixed_course_of_events_is_not_judged(tmp_path: Path) 
 def test_that_no_fall_was_found_is_not_said_where_none_could_be(tmp_path: Path) -> None:
     late = judged(tmp_path, 1.0, None, shuffled(60 * WINDOW_NS - 1_000_000))
     assert late.verdict is Verdict.NOT_JUDGED
-    assert late.reason.endswith(": too little time after it to find a fall of throughput")
+    assert late.reason.endswith(
+        ": too little time after it to find a fall of throughput; lengthen run.measure"
+    )
+    early = not_judged(10**8, np.full(4, 30.0), np.full(8, 2.0))
+    assert early.reason.endswith(
+        "from 0.1 s: too little before it to compare with, 5 windows after the warm-up and 20 "
+        "commits are needed; let it happen later"
+    )
 
 
 def test_a_lower_throughput_that_may_be_chance_is_said() -> None:
