@@ -28,7 +28,9 @@ from analysis.pipeline.aggregate import read_facts
 from analysis.statistics.intervals import Array
 from analysis.statistics.outage import (
     FEWEST_BEFORE,
+    FEWEST_WINDOWS_BEFORE,
     MATERIAL_FALL,
+    comparable,
     fall_of_throughput,
     outage,
     piled_up_since,
@@ -108,9 +110,9 @@ def judged_unit(folder: Path, scenario: Scenario, simulated_ns: int) -> JudgedUn
 def not_judged(fixed_ns: int, before: Array, after: Array) -> Judgement:
     """Returns that no fall was found, or why none could be: that is no word for the cluster."""
     held = "no fall of throughput found"
-    if len(before) < FEWEST_WINDOWS or before.sum() < FEWEST_BEFORE:
+    if not comparable(before):
         held = (
-            f"too little before it to compare with, {FEWEST_WINDOWS} windows after the warm-up and "
+            f"too little before it to compare with, {FEWEST_WINDOWS_BEFORE} windows after the warm-up and "
             f"{FEWEST_BEFORE} commits are needed; let it happen later"
         )
     elif len(after) < FEWEST_WINDOWS:
@@ -136,7 +138,7 @@ def _before(event_ns: int | None, cut: int, window_ns: int) -> slice:
     if event_ns is None:
         return slice(0, 0)
     event = event_ns // window_ns
-    return slice(cut if cut + FEWEST_WINDOWS <= event else event // 2, event)
+    return slice(cut if cut + FEWEST_WINDOWS_BEFORE <= event else event // 2, event)
 
 
 def _unfinished(folder: Path) -> Unfinished:

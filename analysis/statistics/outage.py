@@ -6,7 +6,7 @@ that was done to the cluster, held against the throughput before it: of all stre
 the one is taken whose shortfall stands out most from the scatter (a scan statistic). The level is
 high because many stretches are looked at; a shortfall also has to matter. It stands out from the
 scatter of Poisson commits, or from the scatter measured before it: a few clients that wait for each
-answer commit far more regularly than Poisson, and five windows know little of how regularly.
+answer commit far more regularly than Poisson, and a few windows know little of how regularly.
 
 What piles up only since the first thing that was done is a fall as well, and seen sooner: that the
 scan finds none may be for want of a long enough time before it, while a backlog needs none.
@@ -35,6 +35,8 @@ from analysis.statistics.unfinished import Unfinished, seconds, unfinished_words
 
 FEWEST_BEFORE: Final = 20
 """Commits before the first event without which there is nothing to compare with."""
+FEWEST_WINDOWS_BEFORE: Final = 3
+"""Likewise windows: fewer say nothing of how regularly they come."""
 DEVIATIONS: Final = 4.5
 """Shortfall that stands out, in standard deviations: among the 20,000 stretches of 200 bins, most
 of which overlap, a course without a fall reaches it about once in 200 times."""
@@ -137,7 +139,7 @@ def fall_of_throughput(committed: Array, before: slice, cut: int, window_s: floa
     """
     usual, first = committed[before], max(before.stop, cut)
     after = committed[first:]
-    if len(usual) < FEWEST_WINDOWS or usual.sum() < FEWEST_BEFORE or not len(after):
+    if not len(after) or not comparable(usual):
         return None
     size = -(-len(after) // _MOST_BINS)
     ends = np.append(np.arange(size, len(after), size), len(after))
@@ -155,9 +157,10 @@ def fall_of_throughput(committed: Array, before: slice, cut: int, window_s: floa
     if clear[low, high] < _clear_from(usual, len(ends)):
         return None
     low = int(shortfall[:high, high].argmax())  # it began where most is lost until then
-    rest = float(place[-1] - place[high])
-    if rest < FEWEST_WINDOWS or lost[-1] - lost[high] > MATERIAL_FALL * mean * rest:
-        high = len(ends)  # what is left is too short to tell, or no better
+    rest = mean * float(place[-1] - place[high])
+    left_out = lost[-1] - lost[high]
+    if rest - left_out < FEWEST_BEFORE or left_out > MATERIAL_FALL * rest:
+        high = len(ends)  # what is left is too little to tell, or no better
     during = mean - shortfall[low, high] / length[low, high]
     return Fall(
         from_s=float(first + place[low]) * window_s,
@@ -166,6 +169,11 @@ def fall_of_throughput(committed: Array, before: slice, cut: int, window_s: floa
         during_per_s=max(float(during), 0.0) / window_s,
         came_back=high < len(ends),
     )
+
+
+def comparable(usual: Array) -> bool:
+    """Returns whether commits by window before an event are enough to compare with."""
+    return len(usual) >= FEWEST_WINDOWS_BEFORE and usual.sum() >= FEWEST_BEFORE
 
 
 def stop_of_work(committed: Array, event: int, cut: int, window_s: float) -> Fall | None:

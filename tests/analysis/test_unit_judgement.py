@@ -96,9 +96,9 @@ def test_that_no_fall_was_found_is_not_said_where_none_could_be(tmp_path: Path) 
     assert late.reason.endswith(
         ": too little time after it to find a fall of throughput; lengthen run.measure"
     )
-    early = not_judged(10**8, np.full(4, 30.0), np.full(8, 2.0))
+    early = not_judged(10**8, np.full(2, 30.0), np.full(8, 2.0))
     assert early.reason.endswith(
-        "from 0.1 s: too little before it to compare with, 5 windows after the warm-up and 20 "
+        "from 0.1 s: too little before it to compare with, 3 windows after the warm-up and 20 "
         "commits are needed; let it happen later"
     )
 
