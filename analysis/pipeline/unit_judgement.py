@@ -112,8 +112,8 @@ def not_judged(fixed_ns: int, before: Array, after: Array) -> Judgement:
     held = "no fall of throughput found"
     if not comparable(before):
         held = (
-            f"too little before it to compare with, {FEWEST_WINDOWS_BEFORE} windows after the warm-up and "
-            f"{FEWEST_BEFORE} commits are needed; let it happen later"
+            f"too little before it to compare with, {FEWEST_WINDOWS_BEFORE} windows after the "
+            f"warm-up and {FEWEST_BEFORE} commits are needed; let it happen later"
         )
     elif len(after) < FEWEST_WINDOWS:
         held = "too little time after it to find a fall of throughput; lengthen run.measure"
