@@ -19,9 +19,11 @@ from sim.estimate.estimate import (
 )
 from sim.estimate.footprint import Footprint, Sample, draw, footprint, mean_of
 from sim.estimate.load_warnings import LoadWarning
+from sim.estimate.regions import too_many_regions
 from sim.estimate.run_cost import RunCost
 
 __all__ = [
     "Estimate", "Estimates", "Footprint", "LoadWarning", "RunCost", "Sample", "Station",
     "draw", "estimate", "footprint", "has_estimate", "mean_of", "same_footprint",
+    "too_many_regions",
 ]  # fmt: skip
