@@ -37,7 +37,6 @@ from analysis.statistics.outage import (
     stop_of_work,
 )
 from analysis.statistics.saturation import (
-    FEWEST_WINDOWS,
     Judgement,
     UnitCourse,
     Verdict,
@@ -45,7 +44,7 @@ from analysis.statistics.saturation import (
     overloaded,
 )
 from analysis.statistics.unfinished import OVERDUE, Unfinished, missing
-from analysis.statistics.warmup import Cut, mser_cut
+from analysis.statistics.warmup import FEWEST_WINDOWS, Cut, mser_cut
 from sim.record.facts import COUNTER, EVENT, HISTOGRAM, MOMENTS
 from sim.record.histogram import bucket_of
 from sim.scenario import Scenario

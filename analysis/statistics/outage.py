@@ -24,7 +24,6 @@ from scipy.special import ndtr, stdtr, stdtrit
 
 from analysis.statistics.intervals import Array
 from analysis.statistics.saturation import (
-    FEWEST_WINDOWS,
     OVERLOAD_LEVEL,
     Judgement,
     UnitCourse,
@@ -32,6 +31,7 @@ from analysis.statistics.saturation import (
     overloaded,
 )
 from analysis.statistics.unfinished import Unfinished, seconds, unfinished_words
+from analysis.statistics.warmup import FEWEST_WINDOWS
 
 FEWEST_BEFORE: Final = 20
 """Commits before the first event without which there is nothing to compare with."""

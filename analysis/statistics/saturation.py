@@ -27,6 +27,7 @@ import numpy as np
 from scipy.special import stdtr
 
 from analysis.statistics.intervals import Array
+from analysis.statistics.warmup import FEWEST_WINDOWS
 
 BUSY: Final = 0.9
 """Busy share of a station from which a little more load costs a lot of latency."""
@@ -41,7 +42,6 @@ MATERIAL_DRIFT: Final = 0.2
 """Drift over the time measured that counts, as a share of the mean: half of it is the error that
 either end would have."""
 MOST_BATCHES: Final = 20
-FEWEST_WINDOWS: Final = 5
 _MOST_CORRELATION: Final = 0.9
 
 

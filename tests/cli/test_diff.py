@@ -117,6 +117,7 @@ def test_a_guarded_number_that_became_worse_is_exit_status_1(
         ("lock_latency", "--fail-on: no metric 'lock_latency'; did you mean lock_latency_ms?"),
         ("lock_latency_ms.p98", "--fail-on: no statistic 'p98'; did you mean p99"),
         ("txn_per_s:5", "--fail-on: 'txn_per_s:5' has no unit; write txn_per_s:5%"),
+        ("txn_per_s:-5%", "--fail-on: '-5%' is no percentage; write txn_per_s:5%"),
         ("tpmc", "--fail-on: neither study has tpmc; name a number of both"),
     ],
 )  # fmt: skip
