@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -11,8 +12,10 @@ import pytest
 from analysis.pipeline.unit_judgement import JudgedUnit, first_fixed_ns, judged_unit, not_judged
 from analysis.statistics.saturation import Verdict
 from analysis.study.parquet_sink import ParquetSink
+from benchmarks.queue_units import QueueRun, QueueScenario, run_unit
 from sim.record import Recorder
 from sim.scenario.schema.operations import BalanceLeader, Operation, ShuffleLeader
+from sim.units import NS_PER_S
 from tests.stub_model import quickstart, run_settings
 
 WINDOW_NS = 100_000_000
@@ -126,3 +129,13 @@ def test_the_first_fixed_time_before_the_end_counts(
         name="1", every_ns=3, from_ns=0, until_ns=None, tolerance=5, leader_schedule_limit=4
     )
     assert first_fixed_ns([*map(shuffled, times), scheduler], 9) == first
+
+
+@pytest.mark.parametrize(("load", "verdict"), [(0.5, Verdict.STABLE), (1.2, Verdict.OVERLOADED)])
+def test_a_queue_with_known_answers_is_judged(
+    load: float, verdict: Verdict, tmp_path: Path
+) -> None:
+    queue: Any = QueueScenario(QueueRun(1, NS_PER_S, NS_PER_S // 5), servers=1, load=load)
+    with ParquetSink(tmp_path) as sink:
+        result = run_unit(queue, 0, sink)
+    assert judged_unit(tmp_path, queue, result.simulated_ns).verdict is verdict
