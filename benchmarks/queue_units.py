@@ -55,6 +55,8 @@ class QueueScenario:
     load: float
     """Arrivals per time that all servers together need for one."""
     study: int = 0
+    operations: tuple[()] = ()
+    """Nothing is done to it; whoever judges a unit asks."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,8 +13,8 @@ from analysis.cli.study_app import StatusCommand
 from analysis.program import command
 from analysis.study.ledger import Ledger, read_failure, read_ledger
 from analysis.study.source_digest import model_digest
+from analysis.study.study_folder import runs_the_rest
 from analysis.study.study_state import DAMAGED, STATES, StudyState
-from analysis.study.unit_folder import is_cut
 from analysis.study.units import Unit
 
 SHOWN_FAILURES: Final = 10
@@ -26,7 +26,7 @@ def status_command(request: StatusCommand) -> int:
     """Prints what is done, failed, running and missing; 3 if anything is not done."""
     there = StudyState.now(request.folder)
     ledger = read_ledger(there.folder / "units", there.units("done")) if request.verify else None
-    there = there.but_damaged(_cut(there) if ledger is None else ledger.missing)
+    there = there.but_cut() if ledger is None else there.but_damaged(ledger.missing)
     with words_aside(when=request.as_json):
         say(output(), f"{there.folder}: {len(there.by_unit):,} units asked for: "
                       f"{_counts(there.counts(), STATES[:2])}")  # fmt: skip
@@ -40,12 +40,6 @@ def status_command(request: StatusCommand) -> int:
         print_json(_document(there))
     whole = len(there.units("done")) == len(there.by_unit)
     return ExitStatus.FINE if whole else ExitStatus.UNITS_FAILED
-
-
-def _cut(there: StudyState) -> list[Unit]:
-    """Returns the units whose files end too soon, as a look at their ends shows."""
-    units = there.folder / "units"
-    return [unit for unit in there.units("done") if is_cut(units / unit.unit_hash)]
 
 
 def _document(there: StudyState) -> dict[str, Any]:
@@ -109,7 +103,7 @@ def _say_what_next(there: StudyState) -> None:
     if there.holder is not None:
         say(output(), f"a run is writing here ({there.holder})")
         return
-    again = command("run", there.folder / "scenario.yaml", "--out", there.folder)
+    again = runs_the_rest(there.folder)
     if states["missing"] or states[DAMAGED]:
         say(output(), f"{again} runs the rest")
     if states["failed"]:

@@ -13,7 +13,6 @@ from analysis.cli.console import messages, output, print_json, say
 from analysis.cli.failures import ExitStatus
 from analysis.metrics.row_table import RowTable
 from analysis.metrics.shown import KEY_FIGURES
-from analysis.program import command
 from analysis.report.capacity_table import capacity_changes, capacity_sentence, capacity_tables
 from analysis.report.comparison import comparison_tables, precision_table
 from analysis.report.expectations import claim_line
@@ -23,6 +22,7 @@ from analysis.report.study_verdict import StudyOutcome
 from analysis.report.terminal import print_tables, print_text
 from analysis.running.results import StudyResult
 from analysis.study.finished_study import FinishedStudy
+from analysis.study.study_folder import runs_the_rest
 from analysis.study.units import count
 
 SHOWN_WARNINGS: Final = 3
@@ -44,7 +44,7 @@ def report_result(result: StudyResult, *, as_json: bool = False) -> int:
         say(output(), f"Spark: start {phases['spark_start']:.1f} s, facts {phases['facts']:.1f} s")
         say(output(), f"report: {result.page}")
     if run.missing:
-        again = command("run", run.folder / "scenario.yaml", "--out", run.folder)
+        again = runs_the_rest(run.folder)
         are = "are" if run.missing > 1 else "is"
         what = f"{run.missing:,} of {len(run.plan.units):,} units {are} missing"
         say(messages(), f"{what}; what is done is kept, {again} runs the rest")

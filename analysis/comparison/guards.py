@@ -31,6 +31,9 @@ class Guard:
             ValueError: if there is no such number, or the limit is no percentage.
         """
         said = _LIMIT.fullmatch(text.strip())
+        if said is None and ":" in text:
+            key, _, limit = text.strip().rpartition(":")
+            raise ValueError(f"{limit!r} is no percentage; write {key}:5%")
         if said is None:
             return cls(MetricKey.parse(text.strip()), 0.0)
         if said["percent"] is None:

@@ -14,8 +14,9 @@ import yaml
 from analysis.metrics.catalogue import MetricKey
 from analysis.metrics.numbers import NumberKey, StudyNumber
 from analysis.program import command
+from analysis.study.ledger import scan
 from analysis.study.parquet_sink import read_here
-from analysis.study.study_folder import StudyFolderError, no_study
+from analysis.study.study_folder import StudyFolderError, no_study, runs_the_rest
 from analysis.study.unit_folder import UNIT_FILE
 
 MANIFEST: Final = "manifest.json"
@@ -51,6 +52,9 @@ def read_results(folder: Path) -> StudyResults:
     if not (folder / "scenario.yaml").is_file():
         raise StudyFolderError(no_study(folder, "scenario.yaml"))
     for name in (MANIFEST, ROWS):
+        if not (folder / name).is_file() and not scan(folder / "units").done:
+            message = f"{folder}: no unit is finished; {runs_the_rest(folder)} runs them"
+            raise StudyFolderError(message)
         if not (folder / name).is_file():
             raise StudyFolderError(f"{folder}: has no {name}; {command('report', folder)} makes it")
     try:

@@ -156,15 +156,15 @@ class SequentialDesign(Experiment):
         """Returns the least certain figure: what it is, and how far from what was asked."""
         found = [one for one in self._all_reached(seen) if not math.isnan(one.half_width)]
         if not found:
-            wanted = "; ".join(f"{each} ±{each.width:.1%}" for each in self._precision.targets)
+            wanted = "; ".join(f"{each} ±{each.width:.2%}" for each in self._precision.targets)
             return f"until {wanted}; at most {self._precision.most_replications} replications"
         worst = max(found, key=lambda one: one.excess)
         met = sum(one.met for one in found)
         where = point_words(worst.point)
         return (
             f"{met} of {len(found)} figures are precise enough; the least certain is "
-            f"{worst.target}{' at ' if where else ''}{where}: ±{worst.half_width:.1%} after "
-            f"{worst.replications} replications, ±{worst.target.width:.1%} wanted"
+            f"{worst.target}{' at ' if where else ''}{where}: ±{worst.half_width:.2%} after "
+            f"{worst.replications} replications, ±{worst.target.width:.2%} wanted"
         )
 
     def conclusion(self, seen: Seen) -> dict[str, Any]:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from analysis.lint.scenario_warning import LintedCase, ScenarioWarning, duration
-from analysis.statistics.warmup import BATCH, FEWEST_BATCHES
+from analysis.statistics.warmup import BATCH, FEWEST_BATCHES, FEWEST_WINDOWS
 from analysis.study.run import FEW_REPLICATIONS, FIRST_ROUND
 from analysis.study.study import Study
+from analysis.study.units import count
 
 FEWEST_WITH_PRECISION = 3
 
@@ -34,13 +35,27 @@ def warmup_windows(case: LintedCase) -> Iterator[ScenarioWarning]:
         yield ScenarioWarning(
             "run.warmup",
             f"auto has only {windows} windows of {duration(run.window_ns)} to look for it in, and "
-            f"needs {wanted}; write a time, or run.window: {_window_for(case, wanted)}",
+            f"needs {wanted}; write a time, or run.window: {_window_for(case.end_ns, wanted)}",
         )
 
 
-def _window_for(case: LintedCase, wanted: int) -> str:
-    """Returns a round window of which the run has enough."""
-    largest_ns = case.end_ns // wanted
+def judged_windows(case: LintedCase) -> Iterator[ScenarioWarning]:
+    """Yields a run in which an overload or an outage may go unseen."""
+    run = case.scenario.run
+    windows = run.measure_ns // run.window_ns
+    if windows < FEWEST_WINDOWS:
+        said = count(windows, "window")
+        yield ScenarioWarning(
+            "run.measure",
+            f"only {said} of {duration(run.window_ns)}, too few to judge "
+            f"whether the cluster carries its load ({FEWEST_WINDOWS} are needed); lengthen it, or "
+            f"write run.window: {_window_for(run.measure_ns, FEWEST_WINDOWS)}",
+        )
+
+
+def _window_for(length_ns: int, wanted: int) -> str:
+    """Returns a round window of which a time has enough."""
+    largest_ns = length_ns // wanted
     round_ns = 10 ** (len(str(largest_ns)) - 1)
     return duration(largest_ns // round_ns * round_ns)
 

@@ -12,7 +12,12 @@ from analysis.study.study import Study
 MOST_POINTS: Final = 40
 """Points that are looked at, evenly taken from all, the ends included."""
 
-CASE_RULES: Final = (run_rules.warmup_windows, run_rules.longest_transaction, run_rules.burst)
+CASE_RULES: Final = (
+    run_rules.warmup_windows,
+    run_rules.judged_windows,
+    run_rules.longest_transaction,
+    run_rules.burst,
+)
 OPERATION_RULES: Final = (
     operation_rules.never,
     operation_rules.unseen,

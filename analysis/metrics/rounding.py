@@ -51,23 +51,31 @@ def decimals(value: float, half: float) -> int:
 
 
 def with_half_width(value: float, half: float) -> str:
-    """Returns ``1.93 ± 0.04``; ``0.112 ± <0.001`` where the value shows fewer digits than that."""
+    """Returns ``1.93 ± 0.04``; ``0.112 ± <0.001`` where the value shows fewer digits than that.
+
+    Replications that happen to be equal do not say how far off their value may be, so it is no
+    ``± 0``: ``5.00 (all equal)``.
+    """
     if not is_known(value, half):
         return NOT_KNOWN
     places = decimals(value, half)
-    shown = f"{half:,.{places}f}" if half else "0"
-    if half and not float(shown.replace(",", "")):
+    if half == 0:
+        return f"{value:,.{places}f} (all equal)"
+    shown = f"{half:,.{places}f}"
+    if not float(shown.replace(",", "")):
         shown = f"<{10.0**-places:.{places}f}"
     return f"{value:,.{places}f} ± {shown}"
 
 
 def size_with_half_width(size: float, half: float) -> str:
-    """Returns ``0.65 ± 0.12``, or ``below 0.23`` where the interval reaches 0.
+    """Returns ``0.65 ± 0.12``, ``0`` if exact, or ``below 0.23`` where the interval reaches 0.
 
     Args:
         size: of what has no sign, such as a mean of absolute values: known to be small is known.
         half: width.
     """
+    if half == 0:
+        return rounded(size, half)
     if is_known(size, half):
         return with_half_width(size, half)
     places = max(0, 1 - _exponent(size + half))

@@ -28,12 +28,15 @@ from analysis.pipeline.aggregate import read_facts
 from analysis.statistics.intervals import Array
 from analysis.statistics.outage import (
     FEWEST_BEFORE,
+    FEWEST_WINDOWS_BEFORE,
+    MATERIAL_FALL,
+    comparable,
     fall_of_throughput,
     outage,
     piled_up_since,
+    stop_of_work,
 )
 from analysis.statistics.saturation import (
-    FEWEST_WINDOWS,
     Judgement,
     UnitCourse,
     Verdict,
@@ -41,7 +44,7 @@ from analysis.statistics.saturation import (
     overloaded,
 )
 from analysis.statistics.unfinished import OVERDUE, Unfinished, missing
-from analysis.statistics.warmup import Cut, mser_cut
+from analysis.statistics.warmup import FEWEST_WINDOWS, Cut, mser_cut
 from sim.record.facts import COUNTER, EVENT, HISTOGRAM, MOMENTS
 from sim.record.histogram import bucket_of
 from sim.scenario import Scenario
@@ -84,13 +87,15 @@ def judged_unit(folder: Path, scenario: Scenario, simulated_ns: int) -> JudgedUn
     window_s = window_ns / NS_PER_S
     unfinished = _unfinished(folder)
     fall = fall_of_throughput(committed, before, first, window_s)
+    if fall is None and event_ns is not None:
+        fall = stop_of_work(committed, event_ns // window_ns, first, window_s)
     stopped = outage(committed, unfinished, fall, first) or piled_up_since(
         course, before, first, window_s
     )
     untold = missing(course, first, _stays_s(folder, first), unfinished, window_s)
     if fixed_ns is not None:
         found = stopped or overloaded(course, first) or untold
-        found = found or _not_judged(fixed_ns, committed[before], windows - before.stop)
+        found = found or not_judged(fixed_ns, committed[before], committed[before.stop :])
     else:
         busy = counters.busy_shares(first)
         found = judge(course, first, busy, settled=cut.settled)
@@ -101,13 +106,18 @@ def judged_unit(folder: Path, scenario: Scenario, simulated_ns: int) -> JudgedUn
     return JudgedUnit(first, found.verdict, found.reason)
 
 
-def _not_judged(fixed_ns: int, before: Array, windows_after: int) -> Judgement:
+def not_judged(fixed_ns: int, before: Array, after: Array) -> Judgement:
     """Returns that no fall was found, or why none could be: that is no word for the cluster."""
     held = "no fall of throughput found"
-    if len(before) < FEWEST_WINDOWS or before.sum() < FEWEST_BEFORE:
-        held = "no throughput before it to compare with"
-    elif windows_after < FEWEST_WINDOWS:
-        held = "too little time after it to find a fall of throughput"
+    if not comparable(before):
+        held = (
+            f"too little before it to compare with, {FEWEST_WINDOWS_BEFORE} windows after the "
+            f"warm-up and {FEWEST_BEFORE} commits are needed; let it happen later"
+        )
+    elif len(after) < FEWEST_WINDOWS:
+        held = "too little time after it to find a fall of throughput; lengthen run.measure"
+    elif (lost := 1 - after.mean() / before.mean()) >= MATERIAL_FALL:
+        held = f"throughput {lost:.0%} lower from then on, which may be chance after so few commits"
     said = f"averages are over what happens at fixed times, from {fixed_ns / 1e9:g} s: {held}"
     return Judgement(Verdict.NOT_JUDGED, said)
 
@@ -127,7 +137,7 @@ def _before(event_ns: int | None, cut: int, window_ns: int) -> slice:
     if event_ns is None:
         return slice(0, 0)
     event = event_ns // window_ns
-    return slice(cut if cut + FEWEST_WINDOWS <= event else event // 2, event)
+    return slice(cut if cut + FEWEST_WINDOWS_BEFORE <= event else event // 2, event)
 
 
 def _unfinished(folder: Path) -> Unfinished:

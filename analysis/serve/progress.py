@@ -25,7 +25,7 @@ from analysis.study.ledger import read_failure
 from analysis.study.parquet_sink import PROGRESS_FILE
 from analysis.study.plan_file import PLAN_FILE
 from analysis.study.study_folder import StudyFolderError
-from analysis.study.study_state import STATES, StudyState
+from analysis.study.study_state import DAMAGED, STATES, StudyState
 from analysis.study.unit_folder import FAILED_SUFFIX, TEMPORARY_PREFIX, UNIT_FILE
 from analysis.study.units import Unit
 from sim.record.facts import MOMENTS
@@ -70,9 +70,11 @@ class ProgressReader:
             there = StudyState.now(folder)
         except StudyFolderError as error:
             raise NoStudyError(str(error)) from error
+        if len(there.by_unit) <= MOST_READ:
+            there = there.but_cut()
         holder, done, counts = there.holder, self._done(study, there), there.counts()
         return {
-            "units": {state: counts[state] for state in STATES} | {"asked": len(there.by_unit)},
+            "units": _counted(counts) | {"asked": len(there.by_unit)},
             "running": holder is not None,
             "held_by": None if holder is None else str(holder),
             "left_s": _left_s(counts, done, holder),
@@ -195,13 +197,19 @@ def _by_variant(there: StudyState, done: Mapping[Unit, UnitSeen]) -> list[dict[s
             {
                 "variant": variant,
                 "look": looks[variant],
-                "units": {state: counts[state] for state in STATES},
+                "units": _counted(counts),
                 "lock_latency_ms": _words(latencies),
                 "txn_per_s": _words([one.txn_per_s for one in seen]),
                 "course": [_so_far(latencies[:count]) for count in range(1, len(latencies) + 1)],
             }
         )
     return found
+
+
+def _counted(counts: Mapping[str, int]) -> dict[str, int]:
+    """Returns units by state; a damaged one is missing, since the next run makes it again."""
+    missing = counts.get("missing", 0) + counts.get(DAMAGED, 0)
+    return {state: counts.get(state, 0) for state in STATES} | {"missing": missing}
 
 
 def _so_far(values: Sequence[float]) -> list[float | None]:

@@ -4,7 +4,9 @@ Two things are looked at. Transactions that have not ended, and are far older th
 those that have: nobody knows that they will come back. And the throughput after the first thing
 that was done to the cluster, held against the throughput before it: of all stretches of the course,
 the one is taken whose shortfall stands out most from the scatter (a scan statistic). The level is
-high because many stretches are looked at; a shortfall also has to matter.
+high because many stretches are looked at; a shortfall also has to matter. It stands out from the
+scatter of Poisson commits, or from the scatter measured before it: a few clients that wait for each
+answer commit far more regularly than Poisson, and a few windows know little of how regularly.
 
 What piles up only since the first thing that was done is a fall as well, and seen sooner: that the
 scan finds none may be for want of a long enough time before it, while a backlog needs none.
@@ -18,11 +20,10 @@ from __future__ import annotations
 from typing import Final, NamedTuple
 
 import numpy as np
-from scipy.special import stdtr
+from scipy.special import ndtr, stdtr, stdtrit
 
 from analysis.statistics.intervals import Array
 from analysis.statistics.saturation import (
-    FEWEST_WINDOWS,
     OVERLOAD_LEVEL,
     Judgement,
     UnitCourse,
@@ -30,12 +31,17 @@ from analysis.statistics.saturation import (
     overloaded,
 )
 from analysis.statistics.unfinished import Unfinished, seconds, unfinished_words
+from analysis.statistics.warmup import FEWEST_WINDOWS
 
 FEWEST_BEFORE: Final = 20
 """Commits before the first event without which there is nothing to compare with."""
+FEWEST_WINDOWS_BEFORE: Final = 3
+"""Likewise windows: fewer say nothing of how regularly they come."""
 DEVIATIONS: Final = 4.5
 """Shortfall that stands out, in standard deviations: among the 20,000 stretches of 200 bins, most
 of which overlap, a course without a fall reaches it about once in 200 times."""
+LEAST_VARIANCE: Final = 1 / 12
+"""Of a window's commits, if measured: that of rounding to whole ones, however alike they look."""
 MATERIAL_FALL: Final = 0.2
 """Shortfall of a stretch that counts, as a share of the throughput before."""
 MATERIAL_STOP_S: Final = 0.25
@@ -133,7 +139,7 @@ def fall_of_throughput(committed: Array, before: slice, cut: int, window_s: floa
     """
     usual, first = committed[before], max(before.stop, cut)
     after = committed[first:]
-    if len(usual) < FEWEST_WINDOWS or usual.sum() < FEWEST_BEFORE or not len(after):
+    if not len(after) or not comparable(usual):
         return None
     size = -(-len(after) // _MOST_BINS)
     ends = np.append(np.arange(size, len(after), size), len(after))
@@ -142,19 +148,19 @@ def fall_of_throughput(committed: Array, before: slice, cut: int, window_s: floa
     lost = mean * place - np.concatenate([[0.0], np.cumsum(after)[ends - 1]])
     shortfall = lost[None, :] - lost[:, None]
     length = place[None, :] - place[:, None]
-    with np.errstate(divide="ignore", invalid="ignore"):
-        scatter = np.sqrt(_variance(usual) * length * (1 + length / len(usual)))
-        deviations = np.where(length > 0, shortfall / scatter, 0.0)
     least = min(MATERIAL_STOP_S / window_s, MATERIAL_FALL * len(after)) * mean
-    material = (shortfall >= MATERIAL_FALL * mean * length) & (shortfall >= least)
-    deviations = np.where(material, deviations, 0.0)
-    low, high = (int(end) for end in np.unravel_index(int(deviations.argmax()), deviations.shape))
-    if deviations[low, high] < DEVIATIONS:
+    material = (shortfall >= MATERIAL_FALL * mean * length) & (shortfall >= least) & (length > 0)
+    over = np.abs(length)
+    scatter = np.sqrt(over * (1 + over / len(usual)))  # of commits with a variance of 1
+    clear = np.divide(shortfall, scatter, out=np.zeros_like(length), where=material)
+    low, high = (int(end) for end in np.unravel_index(int(clear.argmax()), clear.shape))
+    if clear[low, high] < _clear_from(usual, len(ends)):
         return None
     low = int(shortfall[:high, high].argmax())  # it began where most is lost until then
-    rest = float(place[-1] - place[high])
-    if rest < FEWEST_WINDOWS or lost[-1] - lost[high] > MATERIAL_FALL * mean * rest:
-        high = len(ends)  # what is left is too short to tell, or no better
+    rest = mean * float(place[-1] - place[high])
+    left_out = lost[-1] - lost[high]
+    if rest - left_out < FEWEST_BEFORE or left_out > MATERIAL_FALL * rest:
+        high = len(ends)  # what is left is too little to tell, or no better
     during = mean - shortfall[low, high] / length[low, high]
     return Fall(
         from_s=float(first + place[low]) * window_s,
@@ -165,9 +171,58 @@ def fall_of_throughput(committed: Array, before: slice, cut: int, window_s: floa
     )
 
 
-def _variance(before: Array) -> float:
-    """Returns the variance of a window's commits, at least Poisson's; windows may hang together."""
-    batches = min(len(before), _MOST_BATCHES)
-    size = len(before) // batches
-    means = before[len(before) - size * batches :].reshape(batches, size).mean(axis=1)
-    return max(float(before.mean()), size * float(means.var(ddof=1)))
+def comparable(usual: Array) -> bool:
+    """Returns whether commits by window before an event are enough to compare with."""
+    return len(usual) >= FEWEST_WINDOWS_BEFORE and usual.sum() >= FEWEST_BEFORE
+
+
+def stop_of_work(committed: Array, event: int, cut: int, window_s: float) -> Fall | None:
+    """Returns the longest time without a commit after something was done; None: it is no stop.
+
+    That work stopped shows without anything to compare with before it: what was committed in all
+    the time measured would hardly have left so long a gap, were it spread by chance.
+
+    Args:
+        committed: transactions by window from the beginning; shape (windows,).
+        event: window in which something was first done.
+        cut: windows of warm-up.
+        window_s: length of a window.
+    """
+    start = max(event, cut)
+    busy = np.flatnonzero(committed[start:]) + start
+    edges = np.concatenate([[start - 1], busy, [len(committed)]])
+    gaps = np.diff(edges) - 1
+    longest = int(gaps.argmax())
+    length, low = int(gaps[longest]), int(edges[longest]) + 1
+    measured = committed[cut:]
+    if not length or length < min(MATERIAL_STOP_S / window_s, MATERIAL_FALL * len(measured)):
+        return None
+    usual = float(measured.mean())
+    if usual * length < DEVIATIONS**2:
+        return None
+    high = low + length
+    return Fall(
+        low * window_s, high * window_s, usual / window_s, 0.0, came_back=high < len(committed)
+    )
+
+
+def _clear_from(usual: Array, bins: int) -> float:
+    """Returns from where on a shortfall stands out, of commits with a variance of 1 a window.
+
+    That is so many standard deviations of commits that are Poisson at least, or the quantile of
+    Student's t at the same level by the scatter measured, whichever is less. The quantile knows how
+    little a short time tells of a scatter; its level is that of ``DEVIATIONS`` in ``_MOST_BINS``,
+    shared by those that there are.
+
+    Args:
+        usual: commits before the first event, by window; shape (windows,).
+        bins: between which stretches are looked at.
+    """
+    batches = min(len(usual), _MOST_BATCHES)  # windows may hang together
+    size = len(usual) // batches
+    means = usual[len(usual) - size * batches :].reshape(batches, size).mean(axis=1)
+    variance = size * float(means.var(ddof=1))
+    poisson = DEVIATIONS * np.sqrt(max(float(usual.mean()), variance))
+    level = ndtr(-DEVIATIONS) * _MOST_BINS / bins
+    measured = -stdtrit(batches - 1, level) * np.sqrt(max(variance, LEAST_VARIANCE))
+    return float(min(poisson, measured))

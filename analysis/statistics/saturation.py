@@ -27,11 +27,14 @@ import numpy as np
 from scipy.special import stdtr
 
 from analysis.statistics.intervals import Array
+from analysis.statistics.warmup import FEWEST_WINDOWS
 
 BUSY: Final = 0.9
 """Busy share of a station from which a little more load costs a lot of latency."""
 OVERLOAD_LEVEL: Final = 0.01
 DRIFT_LEVEL: Final = 0.005
+WALK_DEVIATIONS: Final = 4.5
+"""Growth of a backlog in standard deviations of a walk without drift: once in 300,000 times."""
 MATERIAL_GROWTH: Final = 1 / 3
 """Growth of the backlog over the time measured that counts, as a share of its mean: a backlog that
 grows steadily from nothing grows by 2/3 of its mean in the second half alone."""
@@ -39,7 +42,6 @@ MATERIAL_DRIFT: Final = 0.2
 """Drift over the time measured that counts, as a share of the mean: half of it is the error that
 either end would have."""
 MOST_BATCHES: Final = 20
-FEWEST_WINDOWS: Final = 5
 _MOST_CORRELATION: Final = 0.9
 
 
@@ -112,8 +114,13 @@ def judge(
     measured = len(course.latency) - warmup_windows
     if measured < FEWEST_WINDOWS:
         windows = f"{measured} window{'s' * (measured != 1)}"
-        return near_saturation(busy) or Judgement(
-            Verdict.STABLE, f"{windows} after the warm-up cannot be judged; {FEWEST_WINDOWS} can"
+        return (
+            overloaded(course, warmup_windows)
+            or near_saturation(busy)
+            or Judgement(
+                Verdict.STABLE,
+                f"{windows} after the warm-up cannot be judged; {FEWEST_WINDOWS} can",
+            )
         )
     return (
         overloaded(course, warmup_windows)
@@ -133,17 +140,30 @@ def near_saturation(busy: Mapping[str, float]) -> Judgement | None:
 
 def overloaded(course: UnitCourse, start: int) -> Judgement | None:
     """Returns the verdict of a unit whose work piles up from a window on; None: it does not."""
-    if len(course.begun) - start < FEWEST_WINDOWS:
-        return None
     backlog = np.cumsum(course.begun - course.ended)
-    if growth_chance(backlog) > OVERLOAD_LEVEL:
-        return None
-    if drift(backlog[start:]).share < MATERIAL_GROWTH:
+    if len(backlog) - start < FEWEST_WINDOWS:
+        if not _outgrows_chance(course, backlog, start):
+            return None
+    elif growth_chance(backlog) > OVERLOAD_LEVEL or drift(backlog[start:]).share < MATERIAL_GROWTH:
         return None
     left, begun = int(backlog[-1]), int(course.begun.sum())
     share = left / begun
     said = f"transactions pile up: at the end {left:,} of {begun:,} ({share:.0%}) have not ended"
     return Judgement(Verdict.OVERLOADED, said)
+
+
+def _outgrows_chance(course: UnitCourse, backlog: Array, start: int) -> bool:
+    """Returns whether too few windows to know their scatter still show that work piles up.
+
+    A backlog that is as likely to grow as to shrink with each transaction would not have grown so
+    far. The first window is left out: in it a closed loop's clients may begin.
+    """
+    if len(backlog) - start < 2:
+        return False
+    grown = float(backlog[-1] - backlog[start])
+    steps = float(course.begun[start + 1 :].sum() + course.ended[start + 1 :].sum())
+    mean = float(backlog[start:].mean())
+    return grown > WALK_DEVIATIONS * np.sqrt(steps) and grown >= MATERIAL_GROWTH * mean
 
 
 def _unsettled(course: UnitCourse, start: int) -> Judgement | None:

@@ -15,7 +15,8 @@ from typing import Final
 
 import numpy as np
 
-from analysis.statistics.saturation import FEWEST_WINDOWS, Judgement, UnitCourse, Verdict
+from analysis.statistics.saturation import Judgement, UnitCourse, Verdict
+from analysis.statistics.warmup import FEWEST_WINDOWS
 
 OVERDUE: Final = 2.0
 """A transaction that has not ended is overdue if it is so many times older than the longest that

@@ -23,6 +23,8 @@ from numpy.typing import NDArray
 
 BATCH: Final = 5
 FEWEST_BATCHES: Final = 10
+FEWEST_WINDOWS: Final = 5
+"""Windows after the warm-up with which it can be judged whether a load was carried."""
 
 
 class Cut(NamedTuple):

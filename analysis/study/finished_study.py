@@ -8,12 +8,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Self
 
-from analysis.study.ledger import read_ledger
+from analysis.study.ledger import read_ledger, scan
 from analysis.study.load import load_study
 from analysis.study.plan import Plan
 from analysis.study.plan_file import read_plan
 from analysis.study.study import Study
-from analysis.study.study_folder import StudyFolderError, no_study
+from analysis.study.study_folder import StudyFolderError, no_study, runs_the_rest
 from analysis.study.unit_folder import UnitRecord
 from analysis.study.units import Unit
 
@@ -101,7 +101,8 @@ def finished_study(folder: Path, study: Study) -> FinishedStudy:
     """
     run = FinishedStudy.in_folder(folder, study, _name(folder))
     if not run.done:
-        message = f"{folder}: no finished unit matches its digests; run the scenario"
+        whole = "agrees with its digests" if scan(folder / "units").done else "is finished"
+        message = f"{folder}: no unit {whole}; {runs_the_rest(folder)} runs them"
         raise StudyFolderError(message)
     return run
 

@@ -14,6 +14,7 @@ from hashlib import sha256
 from typing import Any, Final
 
 from analysis.study.overrides import Overrides, applied, may_change, overlap
+from analysis.study.regions import check_regions
 from analysis.study.run import FEW_REPLICATIONS, FIRST_ROUND, Precision, RunSection
 from analysis.study.sections import Capacity, Expectation, Sensitivity
 from analysis.study.units import Point
@@ -220,7 +221,10 @@ class CaseResolver:
     def resolve(self, point: Overrides, variant: str, problems: list[Problem]) -> Scenario | None:
         """Returns the scenario of one variant at one point, or None after adding its problems."""
         before = len(problems)
-        scenario = resolved(applied(self._variants[variant][1], point), self._about, problems)
+        tree = applied(self._variants[variant][1], point)
+        scenario = resolved(tree, self._about, problems)
+        if scenario is not None and len(problems) == before:
+            check_regions(Place(tree, (), problems), scenario)
         if scenario is not None and len(problems) == before:
             while len(self._scenarios) >= _MOST_KEPT:
                 del self._scenarios[next(iter(self._scenarios))]

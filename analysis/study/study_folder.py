@@ -11,12 +11,18 @@ from pathlib import Path
 from typing import Final
 from uuid import uuid4
 
+from analysis.program import command
 from analysis.study.folder_lock import FolderHeldError, folder_lock
 from analysis.study.unit_folder import TEMPORARY_PREFIX
 
 
 class StudyFolderError(Exception):
     """The folder cannot be used; the message says why and what to do."""
+
+
+def runs_the_rest(folder: Path) -> str:
+    """Returns the command that goes on with the study of a folder."""
+    return command("run", folder / "scenario.yaml", "--out", folder)
 
 
 def no_study(folder: Path, lacks: str) -> str:

@@ -11,6 +11,7 @@ from typing import Final, Self
 from analysis.study.folder_lock import Holder, lock_holder
 from analysis.study.ledger import scan
 from analysis.study.plan_file import read_plan
+from analysis.study.unit_folder import is_cut
 from analysis.study.units import AskedUnits, Unit
 
 STATES: Final = ("done", "failed", "running", "missing")
@@ -46,6 +47,13 @@ class StudyState:
         of_hash |= dict.fromkeys(seen.failed, "failed") | dict.fromkeys(seen.done, "done")
         by_unit = {unit: of_hash.get(unit.unit_hash, "missing") for unit in plan.units}
         return cls(folder, plan, by_unit, holder)
+
+    def but_cut(self) -> Self:
+        """Returns it with units whose files end too soon, as a look at their ends shows."""
+        units = self.folder / "units"
+        return self.but_damaged(
+            [unit for unit in self.units("done") if is_cut(units / unit.unit_hash)]
+        )
 
     def but_damaged(self, damaged: Collection[Unit]) -> Self:
         """Returns it with units whose folders have been looked into, and are not whole."""

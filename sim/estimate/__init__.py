@@ -18,8 +18,10 @@ from sim.estimate.estimate import (
     same_footprint,
 )
 from sim.estimate.footprint import Footprint, Sample, draw, footprint, mean_of
+from sim.estimate.regions import too_many_regions
 
 __all__ = [
     "Estimate", "Estimates", "Footprint", "Sample", "Station",
     "draw", "estimate", "footprint", "has_estimate", "mean_of", "same_footprint",
+    "too_many_regions",
 ]  # fmt: skip

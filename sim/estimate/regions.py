@@ -14,9 +14,28 @@ from numpy.typing import NDArray
 from sim.estimate.footprint import AlikeRegions
 from sim.queueing.formulas import erlang_b
 from sim.scenario.resolved import Scenario
+from sim.streams import Streams
 from sim.units import NS_PER_S
+from sim.workload import build_workload
+from sim.workload.layout import even_start_keys, safe_regions
 
 FloatArray = NDArray[np.float64]
+
+
+def too_many_regions(scenario: Scenario) -> int | None:
+    """Returns how many regions its rows can be cut into; None: into as many as it asks for."""
+    asked = scenario.cluster.regions
+    if asked is None:
+        return None
+    tables = build_workload(scenario.workload, Streams(scenario.run.seed, 0)).tables()
+    most = safe_regions(tables)
+    if asked <= most:
+        return None
+    try:
+        even_start_keys(tables, asked)
+    except ValueError:
+        return most
+    return None
 
 
 def heartbeats_per_s(scenario: Scenario, groups: Sequence[AlikeRegions], txn_per_s: float) -> float:

@@ -18,13 +18,7 @@ from sim.scenario.schema.hardware import Hardware
 from sim.scenario.schema.operations import Operation, SetConfig
 from sim.scenario.schema.run import Run, Topology
 from sim.scenario.schema.tikv import DEFAULTS, Tikv, instance_limit_bytes, scheduler_workers
-from sim.scenario.schema.workload import (
-    SECTIONS,
-    AnyWorkload,
-    CustomSection,
-    SysbenchSection,
-    TpccSection,
-)
+from sim.scenario.schema.workload import SECTIONS, AnyWorkload, TpccSection
 from sim.scenario.section import Section, validated
 from sim.scenario.tree import Node, Place
 
@@ -49,8 +43,6 @@ def resolved(tree: Node, about: str, problems: list[Problem]) -> Scenario | None
     if cluster is not None and hardware is not None:
         _check_zones(root, cluster, hardware)
         _check_etcd(root, cluster, hardware, workload)
-    if cluster is not None and workload is not None:
-        _check_rows(root, cluster, workload)
     if not (run and cluster and hardware and tikv and workload):
         return None
     return Scenario(
@@ -83,22 +75,6 @@ def _check_zones(root: Place, cluster: Topology, hardware: Hardware) -> None:
         root["cluster"]["zones"].refuse(
             f"{cluster.zones} zones, but the network has no latency between zones; "
             "write hardware.network: cross_zone, or one zone"
-        )
-
-
-def _check_rows(root: Place, cluster: Topology, workload: AnyWorkload) -> None:
-    """Finds regions that no row is left for."""
-    match workload:
-        case CustomSection():
-            rows = sum(table.rows for table in workload.custom_tables.values())
-        case SysbenchSection():  # each row is in the index on k as well
-            rows = 2 * workload.tables * workload.table_rows
-        case _:
-            return
-    if cluster.regions is not None and cluster.regions > rows:
-        root["cluster"]["regions"].refuse(
-            f"{cluster.regions} regions need as many rows, all tables together have {rows}; write "
-            f"{rows} or less"
         )
 
 

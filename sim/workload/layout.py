@@ -144,7 +144,7 @@ def even_start_keys(tables: Sequence[Table], regions: int) -> list[bytes]:
     Table borders are not kept: a scenario that names a number of regions means that number.
 
     Raises:
-        ValueError: if there are fewer rows than regions.
+        ValueError: if two regions would start in one row; surely not with ``safe_regions``.
     """
     segments = [segment for table in tables for segment in table.segments]
     size_bytes = sum(segment.size_bytes for segment in segments)
@@ -155,6 +155,13 @@ def even_start_keys(tables: Sequence[Table], regions: int) -> list[bytes]:
     if len(set(starts)) != regions:
         raise ValueError(f"{regions} regions cannot be told apart by their start keys")
     return starts
+
+
+def safe_regions(tables: Sequence[Table]) -> int:
+    """Returns how many regions of equal size are each as long as the longest row at least."""
+    segments = [segment for table in tables for segment in table.segments]
+    longest_bytes = max(segment.row_bytes for segment in segments)
+    return max(1, sum(segment.size_bytes for segment in segments) // longest_bytes)
 
 
 def _keys_at(segments: Sequence[Segment], offsets_bytes: Sequence[int]) -> Iterator[bytes]:

@@ -6,7 +6,12 @@ import numpy as np
 import pytest
 
 from analysis.statistics.intervals import Array
-from analysis.statistics.outage import fall_of_throughput, outage, piled_up_since
+from analysis.statistics.outage import (
+    fall_of_throughput,
+    outage,
+    piled_up_since,
+    stop_of_work,
+)
 from analysis.statistics.saturation import UnitCourse, Verdict
 from analysis.statistics.unfinished import Unfinished, missing
 
@@ -41,6 +46,14 @@ def test_a_fall_that_came_back_is_told_from_when_until_when() -> None:
     assert fall.words == "throughput fell from 606/s to 0/s between 4.00 s and 6.00 s"
 
 
+def test_one_that_came_back_shortly_before_the_end_came_back() -> None:
+    committed = course(1, (20, 48.0), (8, 10.0), (3, 48.0))
+    fall = fall_of_throughput(committed, slice(5, 20), 5, WINDOW_S)
+    assert fall is not None
+    assert fall.came_back
+    assert fall.until_s == pytest.approx(2.8)
+
+
 def test_one_that_is_made_up_for_afterwards_is_found_as_well() -> None:
     committed = course(2, (40, 6.0), (20, 0.0), (2, 66.0), (40, 6.0))
     assert fall_of_throughput(committed, slice(5, 40), 5, WINDOW_S) is not None
@@ -51,6 +64,46 @@ def test_chance_is_no_fall() -> None:
         fall_of_throughput(course(seed, (40, mean), (120, mean)), slice(5, 40), 5, WINDOW_S)
         for mean in (1.0, 6.0, 100.0)
         for seed in range(200)
+    ]
+    assert sum(fall is not None for fall in found) <= 3
+
+
+def clients(seed: int, count: int, *parts: tuple[int, float, float]) -> Array:
+    """Returns commits by window of clients in a closed loop, as if each counted its own.
+
+    Args:
+        seed: of the random numbers.
+        count: of clients.
+        parts: windows, mean time of a transaction in windows, its coefficient of variation.
+    """
+    rng = np.random.Generator(np.random.PCG64(seed))
+    windows = []
+    for length, mean, variation in parts:
+        shape = (count, 2 * int(length / mean) + 60)
+        stays = rng.gamma(variation**-2, mean * variation**2, shape)
+        ends = np.cumsum(stays, axis=1) - rng.uniform(0, mean, (count, 1))
+        windows.append(np.histogram(ends, length, (0, length))[0])
+    return np.concatenate(windows).astype(float)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_few_clients_in_a_closed_loop_are_more_regular_than_poisson(seed: int) -> None:
+    slower = clients(seed, 1, (12, 0.24, 0.1), (12, 0.48, 0.1))
+    fall = fall_of_throughput(slower, slice(2, 12), 2, WINDOW_S)
+    assert fall is not None
+    assert not fall.came_back
+    assert fall.from_s == pytest.approx(1.2, abs=0.2)
+
+
+def test_their_chance_is_no_fall_either() -> None:
+    found = [
+        fall_of_throughput(
+            clients(seed, count, (before + after, mean, variation)), slice(before), 0, WINDOW_S
+        )
+        for count, mean in ((1, 0.24), (1, 0.2), (3, 0.1), (20, 1.0))
+        for variation in (0.05, 0.25, 0.5, 1.0)
+        for before, after in ((3, 12), (5, 12), (8, 6), (12, 60), (40, 200))
+        for seed in range(20)
     ]
     assert sum(fall is not None for fall in found) <= 3
 
@@ -162,3 +215,26 @@ def _arguments(
 ) -> tuple[UnitCourse, int, float, Unfinished, float]:
     a_course, ended_s, left = run
     return a_course, 0, ended_s, left, WINDOW_S
+
+
+def test_a_stop_needs_nothing_before_it() -> None:
+    stopped = course(8, (3, 14.0), (8, 0.0), (8, 14.0))
+    stop = stop_of_work(stopped, 1, 2, WINDOW_S)
+    assert stop is not None
+    assert stop.came_back
+    assert (stop.from_s, stop.until_s) == pytest.approx((0.3, 1.1))
+    assert stop.words.endswith("to 0/s between 0.30 s and 1.10 s")
+    to_the_end = stop_of_work(course(8, (10, 14.0), (8, 0.0)), 10, 2, WINDOW_S)
+    assert to_the_end is not None
+    assert to_the_end.stopped
+
+
+def test_an_empty_stretch_of_a_quiet_course_is_no_stop() -> None:
+    found = [
+        stop_of_work(course(seed, (100, mean)), 5, 5, WINDOW_S)
+        for mean in (0.5, 1.0, 6.0)
+        for seed in range(100)
+    ]
+    assert not any(found)
+    assert stop_of_work(np.zeros(20), 5, 5, WINDOW_S) is None
+    assert stop_of_work(course(1, (20, 14.0)), 30, 5, WINDOW_S) is None

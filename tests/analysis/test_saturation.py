@@ -105,6 +105,17 @@ def test_a_few_windows_are_not_judged() -> None:
     assert judge(nothing, 0, {}, settled=False).verdict is Verdict.STABLE
 
 
+@pytest.mark.parametrize("left", [3, 4])
+def test_a_few_windows_show_a_load_far_beyond_capacity(left: int) -> None:
+    arrivals, served = np.full(5, 4000.0), np.full(5, 1600.0)
+    piling = UnitCourse(arrivals, served, served, served)
+    assert judge(piling, 5 - left, {"apply": 1.0}, settled=False).verdict is Verdict.OVERLOADED
+    filling = arrivals.copy()
+    filling[5 - left] += 1000  # clients of a closed loop that begin
+    full = UnitCourse(filling, arrivals, arrivals, arrivals)
+    assert judge(full, 5 - left, {"disk": 0.5}, settled=False).verdict is Verdict.STABLE
+
+
 def test_scatter_that_hangs_together_is_not_taken_for_a_trend() -> None:
     # Taken for independent, a hundred of these 400 would show a trend at a level of 0.5 %.
     rng, alarms = draws(9), 0

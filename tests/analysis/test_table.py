@@ -102,9 +102,9 @@ def test_wide_numbers_and_long_names_take_more_tables_and_lose_nothing(variants:
     assert text.count("0.512 [0.502, 0.522]") == variants - 1
 
 
-def test_a_number_without_luck_has_no_decimals_of_it() -> None:
-    assert value_cell(StudyNumber.of(row(0.0, 0.0)), 1.0).text == "0 ± 0"
-    assert value_cell(StudyNumber.of(row(0.1234, 0.0)), 1.0).text == "0.123 ± 0"
+def test_equal_replications_do_not_say_how_far_off_they_are() -> None:
+    assert value_cell(StudyNumber.of(row(0.0, 0.0)), 1.0).text == "0 (all equal)"
+    assert value_cell(StudyNumber.of(row(0.1234, 0.0)), 1.0).text == "0.123 (all equal)"
 
 
 def wide_table(title: str = "Loads", note: str = "in seconds") -> ReportTable:

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
-from analysis.pipeline.unit_judgement import JudgedUnit, first_fixed_ns, judged_unit
+from analysis.pipeline.unit_judgement import JudgedUnit, first_fixed_ns, judged_unit, not_judged
 from analysis.statistics.saturation import Verdict
 from analysis.study.parquet_sink import ParquetSink
+from benchmarks.queue_units import QueueRun, QueueScenario, run_unit
 from sim.record import Recorder
 from sim.scenario.schema.operations import BalanceLeader, Operation, ShuffleLeader
+from sim.units import NS_PER_S
 from tests.stub_model import quickstart, run_settings
 
 WINDOW_NS = 100_000_000
@@ -93,7 +96,21 @@ def test_an_average_over_a_fixed_course_of_events_is_not_judged(tmp_path: Path) 
 def test_that_no_fall_was_found_is_not_said_where_none_could_be(tmp_path: Path) -> None:
     late = judged(tmp_path, 1.0, None, shuffled(60 * WINDOW_NS - 1_000_000))
     assert late.verdict is Verdict.NOT_JUDGED
-    assert late.reason.endswith(": too little time after it to find a fall of throughput")
+    assert late.reason.endswith(
+        ": too little time after it to find a fall of throughput; lengthen run.measure"
+    )
+    early = not_judged(10**8, np.full(2, 30.0), np.full(8, 2.0))
+    assert early.reason.endswith(
+        "from 0.1 s: too little before it to compare with, 3 windows after the warm-up and 20 "
+        "commits are needed; let it happen later"
+    )
+
+
+def test_a_lower_throughput_that_may_be_chance_is_said() -> None:
+    fewer = not_judged(10**9, np.full(8, 3.0), np.full(8, 2.0))
+    assert fewer.reason.endswith(
+        "throughput 33% lower from then on, which may be chance after so few commits"
+    )
 
 
 def test_what_piles_up_is_said_whatever_happens_at_fixed_times(tmp_path: Path) -> None:
@@ -112,3 +129,13 @@ def test_the_first_fixed_time_before_the_end_counts(
         name="1", every_ns=3, from_ns=0, until_ns=None, tolerance=5, leader_schedule_limit=4
     )
     assert first_fixed_ns([*map(shuffled, times), scheduler], 9) == first
+
+
+@pytest.mark.parametrize(("load", "verdict"), [(0.5, Verdict.STABLE), (1.2, Verdict.OVERLOADED)])
+def test_a_queue_with_known_answers_is_judged(
+    load: float, verdict: Verdict, tmp_path: Path
+) -> None:
+    queue: Any = QueueScenario(QueueRun(1, NS_PER_S, NS_PER_S // 5), servers=1, load=load)
+    with ParquetSink(tmp_path) as sink:
+        result = run_unit(queue, 0, sink)
+    assert judged_unit(tmp_path, queue, result.simulated_ns).verdict is verdict

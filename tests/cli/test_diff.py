@@ -10,6 +10,8 @@ import pytest
 
 from analysis.cli.app import main
 from analysis.cli.failures import ExitStatus
+from analysis.study.plan_file import write_plan
+from analysis.study.units import AskedUnits
 from tests.cli.test_json import documented
 from tests.comparison.folders import SCENARIO, row, study_folder
 
@@ -115,6 +117,7 @@ def test_a_guarded_number_that_became_worse_is_exit_status_1(
         ("lock_latency", "--fail-on: no metric 'lock_latency'; did you mean lock_latency_ms?"),
         ("lock_latency_ms.p98", "--fail-on: no statistic 'p98'; did you mean p99"),
         ("txn_per_s:5", "--fail-on: 'txn_per_s:5' has no unit; write txn_per_s:5%"),
+        ("txn_per_s:-5%", "--fail-on: '-5%' is no percentage; write txn_per_s:5%"),
         ("tpmc", "--fail-on: neither study has tpmc; name a number of both"),
     ],
 )  # fmt: skip
@@ -224,11 +227,26 @@ def test_a_folder_that_cannot_be_read_is_one_message(
     lost: str, two: tuple[str, str], capsys: pytest.CaptureFixture[str]
 ) -> None:
     (Path(two[0]) / lost).unlink()
+    (Path(two[0]) / "units" / "11").mkdir(parents=True)
     assert main(["diff", *two]) == ExitStatus.BAD_INPUT
     told = capsys.readouterr().err
     assert len(told.splitlines()) == 1
     assert lost in told
     assert two[0] in told
+
+
+@pytest.mark.parametrize("asked", ["diff", "report"])
+def test_a_study_without_a_finished_unit_is_to_be_run(
+    asked: str, two: tuple[str, str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = Path(two[0])
+    (folder / "manifest.json").unlink()
+    (folder / "scenario.yaml").write_text("extends: pessim:quickstart\n")
+    write_plan(folder, AskedUnits([{}], []))
+    assert main(["diff", *two] if asked == "diff" else ["report", two[0]]) == ExitStatus.BAD_INPUT
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith(f"{folder}: no unit is finished; ")
+    assert line.endswith(f"run {folder}/scenario.yaml --out {folder} runs them")
 
 
 def test_json_is_one_document_with_all_numbers(

@@ -105,12 +105,12 @@ def test_the_ceiling_holds_and_is_told() -> None:
     assert list(counts(seen).values()) == [12, 12]
     assert not any(target["met"] for target in experiment.conclusion(seen)["targets"])
     assert "0 of 4 figures are precise enough" in experiment.progress(seen)
-    assert "±0.1% wanted" in experiment.progress(seen)
+    assert "±0.10% wanted" in experiment.progress(seen)
 
 
 def test_before_anything_was_run_the_aim_is_told() -> None:
     text = design((LATENCY, 0.05)).progress(FakeSeen(noisy))
-    assert text == "until lock_latency_ms.p99 ±5.0%; at most 100 replications"
+    assert text == "until lock_latency_ms.p99 ±5.00%; at most 100 replications"
 
 
 def test_a_failed_unit_holds_nothing_up() -> None:

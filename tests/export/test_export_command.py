@@ -86,7 +86,8 @@ def test_a_study_without_a_finished_unit_is_told(
 ) -> None:
     shutil.rmtree(folder / "units")
     assert main(["export", str(folder)]) == 2
-    assert "run the scenario" in capsys.readouterr().err
+    said = capsys.readouterr().err.strip()
+    assert said.endswith(f"run {folder}/scenario.yaml --out {folder} runs them")
 
 
 def test_a_place_that_cannot_be_written_is_told(

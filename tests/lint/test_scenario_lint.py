@@ -92,6 +92,12 @@ CASES = [
         ["run.warmup=auto", "run.measure=4s"],
     ),
     (
+        "run.measure: only 1 window of 100ms, too few to judge whether the cluster carries its "
+        "load (5 are needed); lengthen it, or write run.window: 30ms",
+        ["run.measure=150ms"],
+        ["run.measure=150ms", "run.window=30ms"],
+    ),
+    (
         "run.measure: 5s is shorter than the pauses of transaction move (6s)",
         ["run.measure=5s", PAUSES],
         ["run.measure=40s", PAUSES],

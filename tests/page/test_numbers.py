@@ -28,7 +28,7 @@ def change(metric: str, value: float, low: float | None, high: float | None) -> 
         (175.3, 2.4, "175 ± 2"),
         (32128.0, 199.0, "32,128 ± 199"),
         (0.71, 0.14, "0.71 ± 0.14"),
-        (5.0, 0.0, "5.00 ± 0"),
+        (5.0, 0.0, "5.00 (all equal)"),
     ],
 )
 def test_a_value_has_the_digits_that_its_interval_supports(

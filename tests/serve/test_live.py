@@ -108,15 +108,19 @@ def test_figures_narrow_with_the_units(server: Served) -> None:
 def test_a_unit_is_read_once(folder: Path, server: Served) -> None:
     before = server.get("/api/live/half").json["variants"]
     for unit in UNITS[:3]:
-        (folder / "units" / unit.unit_hash / "moments.parquet").write_bytes(b"gone")
+        (folder / "units" / unit.unit_hash / "moments.parquet").write_bytes(b"PAR1, and gonePAR1")
     assert server.get("/api/live/half").json["variants"] == before
 
 
 def test_a_plan_or_a_unit_of_somebody_else_breaks_nothing(folder: Path, server: Served) -> None:
     record = folder / "units" / UNITS[0].unit_hash / "unit.json"
-    for content in (b"[]", b"{", b'{"wall_s": "x", "transactions": null}', b"\xff", b"1"):
+    for content in (b"[]", b'{"wall_s": "x", "transactions": null}', b"1"):
         record.write_bytes(content)
         assert server.get("/api/live/half").json["units"]["done"] == 3
+    for content in (b"", b"{", b"\xff"):
+        record.write_bytes(content)
+        units = server.get("/api/live/half").json["units"]
+        assert (units["done"], units["missing"]) == (2, 4)
     away = [f"../../../{'x' * 9}", "/etc", "..", SCRIPT]
     write_plan(folder, AskedUnits([{SCRIPT: SCRIPT}], [Unit(name, 0, SCRIPT, 0) for name in away]))
     said = server.get("/api/live/half").json
