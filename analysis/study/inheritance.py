@@ -96,6 +96,8 @@ def _base(said: Node, path: Path) -> Path:
     if not found.exists():
         beside = "" if Path(name).is_absolute() else f" (looked for in {found.parent.resolve()})"
         raise _refused(said.mark, key, f"no file {shown(name)}{beside}; check its name")
+    if found.is_dir():
+        raise _refused(said.mark, key, f"{shown(name)} is a folder; name a scenario file in it")
     return found
 
 

@@ -166,6 +166,7 @@ def test_of_several_files_each_lies_over_those_before_it(tmp_path: Path) -> None
     [
         ("no.yaml", "x.yaml:1:10: extends: no file 'no.yaml' (looked for in {folder}); check"),
         ("/no/no.yaml", "x.yaml:1:10: extends: no file '/no/no.yaml'; check its name"),
+        ("..", "x.yaml:1:10: extends: '..' is a folder; name a scenario file in it"),
         ("[b.yaml, 5]", "x.yaml:1:19: extends: must be a file's name, is 5; write other.yaml"),
         ("[broken.yaml]", "broken.yaml:2:1: "),
         (".", "is a folder; name a scenario file in it"),
