@@ -37,6 +37,12 @@ def _applied_one(tree: Node, key: str, value: Node) -> Node:
     if len(path) == 1 and isinstance(value.value, dict):
         section = normalised(Node({key: value}, value.mark, value.key_mark))
         return merged(tree, section)
+    for depth in range(1, len(path)):
+        whole = tree.find(path[:depth])
+        if whole is not None and isinstance(whole.value, list):
+            name = dotted(path[:depth])
+            message = f"{name} is a list; set it as a whole: {name}=[...]"
+            raise ScenarioError([Problem(value.mark, key, message)])
     for slot in (("hardware", *slot) for slot in NAMED):
         named = tree.find(slot)
         if named is not None and path[: len(slot)] == slot and len(path) > len(slot):

@@ -87,6 +87,14 @@ def test_a_wrong_override_is_told_with_its_text(
     assert message in told
 
 
+def test_an_override_replaces_a_list_as_a_whole(tmp_path: Path) -> None:
+    listed = BASE + "expect: [{metric: txn_per_s, above: 1}]\n"
+    told = problems_of(tmp_path, listed, "expect.0.above=2")
+    assert told == (
+        "--set expect.0.above=2: expect.0.above: expect is a list; set it as a whole: expect=[...]"
+    )
+
+
 def test_an_override_in_vain_is_refused(tmp_path: Path) -> None:
     swept = BASE + "sweep: {grid: {workload.threads: [1, 2]}}\n"
     assert "the sweep overrides it" in problems_of(tmp_path, swept, "workload.threads=5")
