@@ -54,13 +54,13 @@ def with_half_width(value: float, half: float) -> str:
     """Returns ``1.93 ± 0.04``; ``0.112 ± <0.001`` where the value shows fewer digits than that.
 
     Replications that happen to be equal do not say how far off their value may be, so it is no
-    ``± 0``: ``5.00 (all equal)``.
+    ``± 0``: ``5.00 (all equal)``. That nothing happened in any is ``0``.
     """
     if not is_known(value, half):
         return NOT_KNOWN
     places = decimals(value, half)
     if half == 0:
-        return f"{value:,.{places}f} (all equal)"
+        return f"{value:,.{places}f} (all equal)" if value else "0"
     shown = f"{half:,.{places}f}"
     if not float(shown.replace(",", "")):
         shown = f"<{10.0**-places:.{places}f}"
