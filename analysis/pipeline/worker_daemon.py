@@ -19,6 +19,7 @@ _IMPORTED: Final = (
     module("analysis.pipeline.run_units"),
     module("analysis.pipeline.point_question"),
     "pyspark.worker",
+    module("sim.estimate"),  # which a case with a number of regions is checked by
     module("sim.simulation"),
 )
 _ARCHIVES: Final = (".zip", ".jar")

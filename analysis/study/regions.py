@@ -14,7 +14,7 @@ def check_regions(root: Place, scenario: Scenario) -> None:
     regions = scenario.cluster.regions
     if regions is None:
         return
-    from sim.estimate import too_many_regions
+    from sim.estimate import too_many_regions  # most studies leave regions to the tables
 
     most = too_many_regions(scenario)
     if most is not None:

@@ -27,6 +27,7 @@ from sim.estimate.regions import (
 )
 from sim.estimate.transaction_plan import READS, RequestKind
 from sim.queueing.formulas import erlang_c, in_queue, mean_wait
+from sim.raftstore.log_engine import record_ns
 from sim.raftstore.write_worker import BATCH_SIZE_HINT_BYTES
 from sim.scenario.resolved import Scenario
 from sim.transport.grpc import connections_of
@@ -166,8 +167,7 @@ class StoreModel:
             hardware.store_cores, hardware.threads_per_core, hardware.cpu.smt_gain
         )
         self._grpc_shares = _grpc_shares(scenario)
-        in_raftdb = not scenario.tikv.raft_engine_enable
-        self._raftdb_ns = hardware.store_cpu.raftdb_record_ns if in_raftdb else 0
+        self._record_ns = record_ns(scenario.tikv, hardware.store_cpu)
 
     def at(
         self,
@@ -224,7 +224,7 @@ class StoreModel:
             return
         appended = self.disk.appended_bytes(load.txn_per_s, load.entries_per_s)
         work_ns = cpu.store_visit_ns * load.visits_per_message + cpu.store_message_ns
-        log_ns = cpu.log_byte_ns * appended + self._raftdb_ns * 2 * load.entries_per_s
+        log_ns = cpu.log_byte_ns * appended + self._record_ns * 2 * load.entries_per_s
         load.message_ns = (work_ns + log_ns / messages) * load.slowness
         small = load.disk.payload < BATCH_SIZE_HINT_BYTES
         load.pollers = solve_pollers(
@@ -303,7 +303,7 @@ class StoreModel:
         cores = StationLoad(scenario.hardware.store_cores, scheduler.jobs + readers.jobs)
         flushed = load.disk.flush + load.disk.compaction + load.disk.rewritten
         rewritten = flushed * cpu.compaction_byte_ns / NS_PER_S
-        rewritten += load.entries_per_s * self._raftdb_ns / NS_PER_S
+        rewritten += load.entries_per_s * self._record_ns / NS_PER_S
         threads = load.pollers_asked + scheduler.busy + readers.busy - fetching + apply.busy
         sets_per_s = load.pollers.rounds * NS_PER_S * (scenario.cluster.stores - 1)
         carried = load.carried_per_s * (cpu.grpc_request_ns >> 1) / NS_PER_S

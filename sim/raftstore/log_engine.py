@@ -35,6 +35,8 @@ from sim.protocol.write_batch import ADMIN
 from sim.raftstore.disk_bytes import CAUSES, RAFT_LOG, DiskBytes, spread
 from sim.record.recorder import Counter
 from sim.scenario.resolved import Scenario
+from sim.scenario.schema.hardware import CpuCosts
+from sim.scenario.schema.tikv import Tikv
 from sim.units import MIB
 
 _HARD_STATE_BYTES: Final = 40
@@ -46,6 +48,17 @@ _REWRITE_SLICE_BYTES: Final = MIB
 
 _Writer = tuple[Callable[[Any], object], Any]
 """What is called, with which argument, when a writer's entries are durable."""
+
+
+def record_ns(tikv: Tikv, costs: CpuCosts) -> int:
+    """Returns the CPU of a record of the log's engine: of a put into raftdb, none in raft-engine.
+
+    An entry is a record when it is appended, with its region's state as another, and one more when
+    it is deleted.
+
+    Source: tikv/tikv components/engine_rocks/src/raft_engine.rs (append_impl, gc_impl).
+    """
+    return 0 if tikv.raft_engine_enable else costs.raftdb_record_ns
 
 
 class LogFormat:

@@ -29,7 +29,7 @@ from sim.protocol.raft.log import Entry
 from sim.protocol.raft.ready import EventfulReady
 from sim.raftstore.apply import ApplyPool
 from sim.raftstore.context import StoreContext
-from sim.raftstore.log_engine import LogEngine
+from sim.raftstore.log_engine import LogEngine, record_ns
 from sim.raftstore.peer import IDLE, OWNED, QUEUED, STOPPED, Peer, RaftCommand
 from sim.raftstore.peer_fsm import PeerFsm
 from sim.raftstore.propose import Proposals
@@ -70,7 +70,7 @@ class StorePool:
         self._visit_ns = costs.store_visit_ns
         self._message_ns = costs.store_message_ns
         self._byte_ns = costs.log_byte_ns
-        self._record_ns = 0 if tikv.raft_engine_enable else costs.raftdb_record_ns
+        self._record_ns = record_ns(tikv, costs)
         self._draw = draw
         self._units: list[float] = []
         self._log = log
@@ -193,16 +193,13 @@ class StorePool:
         return fresh, service_ns
 
     def _appending_ns(self, entries: list[Entry]) -> int:
-        """Returns the CPU of a ready's entries and, in raftdb, of the state that goes with them.
+        """Returns the CPU of appending a ready's entries, with the state that goes with them.
 
-        When its log is cut, raftdb deletes each entry, on a thread that no poller waits for.
-
-        Source: tikv/tikv components/engine_rocks/src/raft_engine.rs (append_impl, gc_impl).
+        Their deletion, when the log is cut, is charged to a thread that no poller waits for.
         """
-        record_ns, byte_ns = self._record_ns, self._byte_ns
-        count = len(entries)
-        self._cores.background_ns += record_ns * count
-        service_ns = record_ns * (count + 1)
+        count, byte_ns = len(entries), self._byte_ns
+        self._cores.background_ns += self._record_ns * count
+        service_ns = self._record_ns * (count + 1)
         for entry in entries:
             service_ns += floor(entry.size_bytes * byte_ns)
         return service_ns
