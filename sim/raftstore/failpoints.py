@@ -12,7 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
-from sim.raftstore.peer import Peer
+from sim.raftstore.peer import STOPPED, Peer
 
 POINTS: Final[dict[str, str]] = {
     "after_snapshot": "a command has taken its snapshot and is about to run",
@@ -89,6 +89,29 @@ class FailPoints:
     ) -> None:
         """Calls ``act(arg)`` now, or when ``point`` is released; then ``later(arg)`` if given."""
         if not self.active or not self.stops(point, peer, later or act, arg):
+            act(arg)
+
+    def run_in_visit(
+        self,
+        point: str,
+        peer: Peer,
+        act: Callable[[Any], object],
+        arg: Any,
+        go_on: Callable[[Peer], object],
+    ) -> None:
+        """As ``run``, within a store poller's visit, which the point stops in the middle.
+
+        Until then the peer takes no mail; afterwards ``go_on(peer)`` brings a poller.
+        """
+
+        def resume(arg: Any) -> None:
+            if not peer.gone:
+                act(arg)
+                go_on(peer)
+
+        if self.active and self.stops(point, peer, resume, arg):
+            peer.turn = STOPPED
+        else:
             act(arg)
 
     def release(self, point: str, *, store: int = 0, region: int = 0) -> None:

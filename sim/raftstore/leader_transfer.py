@@ -173,13 +173,8 @@ class LeaderTransfer:
             else:
                 self._go(peer, to_store)
         else:
-            act, later = self._propose_locks, self._resume
-            self._ctx.failpoints.run("before_propose_locks", peer, act, peer, later=later)
-
-    def _resume(self, peer: Peer) -> None:
-        """Goes on after a hold, in a visit of its own."""
-        self._propose_locks(peer)
-        self._ctx.router.visit(peer)
+            point, go_on = "before_propose_locks", self._ctx.router.go_on
+            self._ctx.failpoints.run_in_visit(point, peer, self._propose_locks, peer, go_on)
 
     def _propose_locks(self, peer: Peer) -> None:
         transfer, probe = peer.transfer, self._ctx.probe

@@ -19,7 +19,7 @@ from sim.protocol.region import Region
 from sim.raftstore.context import StoreContext
 from sim.raftstore.disk_full import admits_admin
 from sim.raftstore.msg import Applied, AskSplit, Campaign
-from sim.raftstore.peer import STOPPED, AppliedState, Peer
+from sim.raftstore.peer import AppliedState, Peer
 from sim.raftstore.propose import Proposals, conflicts, propose_admin
 
 
@@ -69,17 +69,8 @@ class SplitRegion:
         regions = [state.region for state in applied.new_states]
         tables = self._group_locks(peer, [*regions, applied.region])
         what = (peer, applied, tables)
-        failpoints, point = self._ctx.failpoints, "on_split_invalidate_locks"
-        if failpoints.active and failpoints.stops(point, peer, self._resume, what):
-            peer.turn = STOPPED
-        else:
-            self._set_region(what)
-
-    def _resume(self, what: tuple[Peer, Applied, list[PeerPessimisticLocks]]) -> None:
-        peer = what[0]
-        if not peer.gone:
-            self._set_region(what)
-            self._ctx.router.go_on(peer)
+        point, go_on = "on_split_invalidate_locks", self._ctx.router.go_on
+        self._ctx.failpoints.run_in_visit(point, peer, self._set_region, what, go_on)
 
     def _set_region(self, what: tuple[Peer, Applied, list[PeerPessimisticLocks]]) -> None:
         peer, applied, tables = what

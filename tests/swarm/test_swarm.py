@@ -52,6 +52,7 @@ FORMERLY_BROKEN = {
     7020: "a hibernating replica never asked whether it had been removed",
     9291: "PD believed a heartbeat that another, of more replicas, had overtaken",
     9511: "a replica came to lead in the middle of a split, with a table of neither version",
+    701960: "a leader held before proposing its locks took another order for a repeated one",
 }
 
 
