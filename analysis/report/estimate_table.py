@@ -93,15 +93,26 @@ def _kib(size: float | None) -> float | None:
 
 
 def _stations(estimates: Mapping[str, Estimate]) -> ReportTable:
-    stations = zip(*(each.stations for each in estimates.values()), strict=True)
+    by_name: dict[str, list[Station | None]] = {}
+    for place, each in enumerate(estimates.values()):
+        for station in each.stations:
+            by_name.setdefault(station.name, [None] * len(estimates))[place] = station
     return by_variant(
         "", "", [f"{name}\nbusy ms/job wait" for name in estimates],
-        ((f"{of[0].name} x{of[0].servers}", map(_station, of)) for of in stations),
+        ((_servers(name, of), map(_station, of)) for name, of in by_name.items()),
         "ms/job: mean time of one; wait: jobs in line at one node, on average",
     )  # fmt: skip
 
 
-def _station(station: Station) -> str:
+def _servers(name: str, stations: Sequence[Station | None]) -> str:
+    """Returns ``store_poller x3``, and all numbers where variants have different ones."""
+    numbers = sorted({station.servers for station in stations if station is not None})
+    return f"{name} x{'/'.join(map(str, numbers))}"
+
+
+def _station(station: Station | None) -> str:
+    if station is None:
+        return DASH
     return f"{station.utilisation:4.0%} {_brief(station.service_ms):>6} {_brief(station.queue):>4}"
 
 

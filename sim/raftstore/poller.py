@@ -134,7 +134,7 @@ class StorePool:
                 self._hand_out(fresh, outbox)
             self._taking -= 1
             outbox.flush(self._ctx.transport)
-            readies = self._not_held_up(readies, outbox)
+            readies = self._not_held_up(batch, readies, outbox)
             if self._workers is not None:
                 self._workers.take(readies)
             else:
@@ -255,10 +255,11 @@ class StorePool:
                 outbox.add_appends(ready.appends)
                 peer.commit_told = ready.appends[-1][1].commit
 
-    def _not_held_up(self, readies: list[Task], outbox: Outbox) -> list[Task]:
+    def _not_held_up(self, batch: list[Peer], readies: list[Task], outbox: Outbox) -> list[Task]:
         """Returns the readies that no failpoint stops; the others go on by themselves.
 
-        An answer without entries is about those of an earlier ready, and must not overtake it.
+        An answer without entries is about those of an earlier ready, and must not overtake it. A
+        poller that writes by itself would be held up: the peer leaves its batch and takes no mail.
         """
         failpoints = self._ctx.failpoints
         if not failpoints.active:
@@ -270,22 +271,29 @@ class StorePool:
             else:
                 self._ctx.env.process(self._write_alone(task, outbox))
 
-        return [
-            (peer, ready)
-            for peer, ready in readies
-            if not (ready.entries or ready.response is not None)
-            or not failpoints.stops("before_append", peer, resume, (peer, ready))
-        ]
+        going_on = []
+        for peer, ready in readies:
+            held_up = bool(ready.entries or ready.response is not None) and failpoints.stops(
+                "before_append", peer, resume, (peer, ready)
+            )
+            if not held_up:
+                going_on.append((peer, ready))
+            elif self._workers is None:
+                peer.turn = STOPPED
+                batch.remove(peer)
+        return going_on
 
     def _write_alone(self, task: Task, outbox: Outbox) -> Story:
         """Persists a ready that belongs to no round any more, behind those that came before it.
 
         One without entries is a record of the log as well, so that it waits its turn.
         """
-        _, ready = task
+        peer, ready = task
         self._log.write(ready.entries, self._ctx.env.this_process.wake, None, hard_states=1)
         yield UNTIL_WOKEN
         self._persisted([task], outbox)
+        if not peer.gone:
+            self._ctx.router.go_on(peer)
 
     def _persisted(self, readies: Iterable[Task], outbox: Outbox) -> None:
         """Tells Raft what is durable, and sends what had to wait for it."""

@@ -75,6 +75,25 @@ def test_points_that_are_left_out_are_counted(capsys: pytest.CaptureFixture[str]
     assert "--set workload.threads=..." in said
 
 
+def test_variants_may_have_different_stations(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "volumes.yaml"
+    file.write_text(
+        "extends: pessim:quickstart\n"
+        "compare:\n"
+        "  pipelined: {tikv.raftstore.apply-pool-size: 2}\n"
+        "  in_memory: {hardware.disk.kv: aws_gp3_base, tikv.raftstore.apply-pool-size: 5}\n",
+        encoding="utf-8",
+    )
+    assert main(["explain", str(file)]) == ExitStatus.FINE
+    lines = capsys.readouterr().out.splitlines()
+    (kv_disk,) = [line.split() for line in lines if line.split()[:1] == ["kv_disk"]]
+    assert kv_disk[2] == "–"
+    assert kv_disk[3].endswith("%")
+    assert any("apply x2/5" in line for line in lines)
+
+
 def test_verify_holds_estimate_and_simulation_side_by_side(
     crash_study: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

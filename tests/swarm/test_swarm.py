@@ -53,6 +53,7 @@ FORMERLY_BROKEN = {
     9291: "PD believed a heartbeat that another, of more replicas, had overtaken",
     9511: "a replica came to lead in the middle of a split, with a table of neither version",
     701960: "a leader held before proposing its locks took another order for a repeated one",
+    803514: "a leader whose append was held up applied an entry before the one in front of it",
 }
 
 
