@@ -96,6 +96,7 @@ class LockFates(Probe):
         self._running[start_ts] = None
         locks = request.result.locks  # type: ignore[attr-defined]
         fresh = len(locks)
+        have_moved = self.places.have_moved
         for key, _ in locks:
             other = held.get(key)
             if other is not None:
@@ -103,6 +104,8 @@ class LockFates(Probe):
                     fresh -= 1
                 else:
                     self._take_over(peer, request, key, other)
+            elif have_moved:
+                self.places.forget(key)
             held[key] = request
         self.granted_locks += fresh
         if request.reply_at_proposed and locks:

@@ -52,18 +52,28 @@ class LockPlaces:
         self._doubtful: dict[bytes, tuple[int, str]] = {}
         self._ignored: dict[tuple[int, bytes], int] = {}
         """By store and key: migrated locks that the store could not read."""
+        self.have_moved = False
+        """Whether any lock has been proposed for migration so far."""
         self.unapplied: dict[KvRequest, None] = {}
         """Lock requests that were answered when proposed and are not applied yet."""
 
     def proposed(self, locks: Sequence[tuple[bytes, Lock]]) -> None:
         """Notes that the migration of locks has been proposed."""
+        self.have_moved = True
         self._under_way.update([(key, lock.start_ts) for key, lock in locks])
 
     def replicated(self, locks: Sequence[tuple[bytes, Lock]]) -> None:
         """Notes that locks are in the lock CF from now on; forgets those that have ended."""
+        self.have_moved = True
         self._replicated.update([(key, lock.start_ts) for key, lock in locks])
         self._replicated = self._still_held(self._replicated)
         self._under_way = self._still_held(self._under_way)
+
+    def forget(self, key: bytes) -> None:
+        """Forgets where an earlier lock on a key was; the next may be the same transaction's."""
+        self._replicated.pop(key, None)
+        self._under_way.pop(key, None)
+        self._doubtful.pop(key, None)
 
     def ignored(self, store: int, locks: Sequence[tuple[bytes, Lock]]) -> None:
         """Notes that the replica on ``store`` goes without locks that the others have."""

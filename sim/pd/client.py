@@ -1,7 +1,7 @@
 """One store's connection to PD: heartbeats of the regions it leads, and timestamps.
 
 Source: tikv/tikv components/raftstore/src/store/worker/pd.rs (handle_heartbeat,
-handle_update_max_timestamp).
+handle_update_max_timestamp), fsm/store.rs (handle_reconnect: each region reports to PD again).
 """
 
 from collections.abc import Callable
@@ -18,7 +18,7 @@ _HEARTBEAT_BYTES: Final = 256
 """A region heartbeat to PD: region, leader, statistics (kvproto pdpb field sizes)."""
 
 RETRY_NS: Final = 100 * NS_PER_MS
-"""A store that is cut off from PD asks for its timestamp again after this. ASSUMED."""
+"""A store that is cut off from PD tries again after this. ASSUMED."""
 
 
 class PdClient:
@@ -38,6 +38,8 @@ class PdClient:
         self._reported = reported
         self.placement = placement
         self._tso = tso
+        self._missed: dict[int, tuple[Region, int, int]] = {}
+        """By region: the last heartbeat that did not get through."""
 
     @property
     def is_cut(self) -> bool:
@@ -45,10 +47,22 @@ class PdClient:
         return self._link.cut
 
     def heartbeat(self, region: Region, store: int, term: int) -> None:
-        """Sends a leader's heartbeat; those of one store are one stream, and keep their order."""
-        if not self._link.cut:
-            arrival_ns = self._link.send_ordered(self._env.now_ns, _HEARTBEAT_BYTES)
-            self._env.at(arrival_ns, self._arrived, (region, store, term))
+        """Sends a leader's heartbeat; those of one store are one stream, and keep their order.
+
+        What PD has missed it hears when the connection is back.
+        """
+        if self._link.cut:
+            if not self._missed:
+                self._env.at(self._env.now_ns + RETRY_NS, self._reconnect, None)
+            self._missed[region.region_id] = (region, store, term)
+            return
+        arrival_ns = self._link.send_ordered(self._env.now_ns, _HEARTBEAT_BYTES)
+        self._env.at(arrival_ns, self._arrived, (region, store, term))
+
+    def _reconnect(self, _: None) -> None:
+        missed, self._missed = self._missed, {}
+        for heartbeat in missed.values():
+            self.heartbeat(*heartbeat)
 
     def round_trip_ns(self) -> int:
         """Returns how long a question that is asked now takes to be answered."""

@@ -338,7 +338,7 @@ class ApplyPool:
         left, right = sorted([region, command.source], key=lambda each: each.start_key)
         version = max(region.epoch.version, command.source.epoch.version) + 1
         state.region = region.with_range(left.start_key, right.end_key, version)
-        self._ctx.merged_into[source.region.region_id] = region.region_id
+        self._ctx.merged_into[source.region.region_id] = state.region
         destroy(self._ctx, source, "merged")
 
     def _catch_up_source(self, source: Peer, command: CommitMerge) -> None:

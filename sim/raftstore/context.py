@@ -73,7 +73,7 @@ class StoreContext:
         replicas: ReplicaFactory,
         concurrency: ConcurrencyManager,
         create_replicas: Callable[[int], object],
-        tombstones: dict[int, dict[int, int]],
+        tombstones: dict[int, dict[int, Region]],
     ) -> None:
         self.env = env
         self.store_id = store_id
@@ -103,7 +103,7 @@ class StoreContext:
         self.pending_messages: dict[int, list[RaftMessage]] = {}
         """By region: messages for a replica that is not here yet (StoreMeta.pending_msgs)."""
         self.tombstones = tombstones
-        """By store: regions that are no more there, and what they became part of."""
+        """By store: regions that are no more there, and the region that came of their merge."""
         self.merged_into = tombstones.setdefault(store_id, {})
         """This store's tombstones."""
         self.peer_limit_bytes = tikv.in_memory_peer_size_limit_bytes

@@ -132,9 +132,7 @@ class Membership:
         going = {peer.region.region_id for peer in outlived}
         if any(each.region_id not in going for each in self._ctx.regions_over(region)):
             return None
-        for peer in outlived:
-            self._ctx.merged_into[peer.region.region_id] = region.region_id
-            destroy(self._ctx, peer, "merged")
+        self._make_room(outlived, region)
         replicas = self._ctx.replicas
         state = AppliedState(region, replicas.records(), 0, 0)
         peer = self._ctx.make_peer(state, replicas.uninitialized_raft(region, store_id))
@@ -142,30 +140,31 @@ class Membership:
         return peer
 
     def _outlived_by(self, region: Region) -> list[Peer]:
-        """Returns replicas here of regions that have been merged into ``region`` without them.
+        """Returns replicas here of regions that have become part of ``region`` without them.
 
         Source: tikv/tikv components/raftstore/src/store/fsm/peer.rs (need_gc_merge, on_gc_merge).
         """
-        return [
-            peer
-            for peer in self._ctx.peers.values()
-            if self._went_into(peer.region.region_id, region.region_id)
-        ]
+        return [peer for peer in self._ctx.peers.values() if self._has_taken_over(region, peer)]
 
-    def _went_into(self, source_id: int, target_id: int) -> bool:
-        """Returns whether other stores know that one region has become part of the other.
+    def _has_taken_over(self, region: Region, peer: Peer) -> bool:
+        """Returns whether other stores know that a replica's region is part of ``region`` by now.
 
         Not if it went by way of a region that is here: that one will take it over.
         """
-        tombstones: dict[int, int] = {}
-        for merged_into in self._ctx.tombstones.values():
-            tombstones.update(merged_into)
-        at = source_id
-        while at != target_id:
-            if at not in tombstones or (at != source_id and at in self._ctx.peers):
+        merged_into: dict[int, Region] = {}
+        for tombstones in self._ctx.tombstones.values():
+            merged_into.update(tombstones)
+        merged = merged_into.get(peer.region.region_id)
+        while merged is not None and merged.region_id != region.region_id:
+            if merged.region_id in self._ctx.peers:
                 return False
-            at = tombstones[at]
-        return True
+            merged = merged_into.get(merged.region_id)
+        return merged is not None and merged.epoch.version <= region.epoch.version
+
+    def _make_room(self, outlived: list[Peer], region: Region) -> None:
+        for peer in outlived:
+            self._ctx.merged_into[peer.region.region_id] = region
+            destroy(self._ctx, peer, "merged")
 
     def send_gc(self, peer: Peer, store: int) -> None:
         """Tells a replica on ``store`` that it has been removed."""
@@ -179,7 +178,10 @@ class Membership:
             destroy(self._ctx, peer, "removed")
 
     def install(self, peer: Peer, snapshot: Snapshot) -> None:
-        """Replaces a replica's records by a snapshot's, unless Raft knows better."""
+        """Replaces a replica's records by a snapshot's, unless Raft knows better.
+
+        What the snapshot's region has taken over before it was made is not in its log any more.
+        """
         data: SnapshotData = snapshot.payload
         if peer.raft.install_snapshot(snapshot):
             peer.state = AppliedState(
@@ -187,6 +189,7 @@ class Membership:
             )
             peer.region = data.region
             peer.apply_queue = []
+            self._make_room(self._outlived_by(data.region), data.region)
 
 
 def _is_safe(peer: Peer, command: ChangePeer) -> bool:

@@ -92,7 +92,7 @@ class Cluster:
         )
         self.listeners: dict[int, ConnectionListener] = {}
         """By TiDB node: who hears what becomes of its connections."""
-        self._tombstones: dict[int, dict[int, int]] = {}
+        self._tombstones: dict[int, dict[int, Region]] = {}
         self.stores = self._make_stores(streams, recorder, misses or {})
         self._connect_stores()
         self.apply_cluster_version()
