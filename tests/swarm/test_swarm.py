@@ -56,7 +56,7 @@ FORMERLY_BROKEN = {
     803514: "a leader whose append was held up applied an entry before the one in front of it",
     900360: "PD never heard of a merge whose leader was cut off from it at that moment",
     900554: "a merged region's source outlived the snapshot that its target's replica had got",
-    904324: "a lock taken again after a rollback counted as replicated where the first one had been",
+    904324: "a lock taken again after a rollback counted as replicated like the first",
 }
 
 
