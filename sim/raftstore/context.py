@@ -98,14 +98,15 @@ class StoreContext:
         self.router = Router(env)
         self.ticks = Ticks(env, tikv, self.router)
         self.peers: dict[int, Peer] = {}
+        self.ever_here: set[int] = set()
+        """Regions of which there is or was a replica: what a restart finds on the disk."""
         self.departed: list[Peer] = []
         """Replicas that have left; commands under way may still come back to them."""
         self.pending_messages: dict[int, list[RaftMessage]] = {}
         """By region: messages for a replica that is not here yet (StoreMeta.pending_msgs)."""
         self.tombstones = tombstones
-        """By store: regions that are no more there, and the region that came of their merge."""
         self.merged_into = tombstones.setdefault(store_id, {})
-        """This store's tombstones."""
+        """By store, and here: regions that are no more, and the region that came of their merge."""
         self.peer_limit_bytes = tikv.in_memory_peer_size_limit_bytes
         self.instance = InstanceMemory(tikv.in_memory_instance_size_limit_bytes)
 
@@ -128,6 +129,7 @@ class StoreContext:
     def add(self, peer: Peer) -> None:
         """Takes a replica in."""
         self.peers[peer.region.region_id] = peer
+        self.ever_here.add(peer.region.region_id)
         self.ticks.add(peer)
 
     def deliver_pending(self, peer: Peer) -> None:

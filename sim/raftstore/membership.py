@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 
 from sim.protocol.admin import ChangePeer
 from sim.protocol.mvcc import Mvcc
-from sim.protocol.raft import LEADER, Append, Heartbeat, Snapshot
+from sim.protocol.raft import LEADER, Append, Heartbeat, RequestVote, Snapshot
 from sim.protocol.raft.quorum import committed_index, is_majority
 from sim.protocol.region import Region, StoreId
 from sim.raftstore.context import StoreContext
@@ -26,6 +26,9 @@ from sim.transport.messages import GcPeer, RaftMessage
 
 _RECORD_BYTES: Final = 120
 """A record in a snapshot file. ASSUMED; rows that a run has never touched are not in it."""
+
+_FIRST_CONTACTS: Final = (Append, Heartbeat, Snapshot, RequestVote)
+"""What a leader sends to a replica that it has just been given, or who wants to become one."""
 
 
 class SnapshotData(NamedTuple):
@@ -113,20 +116,18 @@ class Membership:
     def first_contact(self, message: RaftMessage) -> Peer | None:
         """Returns a new, empty replica if the region has been given to this store.
 
-        It refuses what its leader sends until that sends a snapshot. A region that overlaps one
-        which is here must wait until that has been split; but one that has been merged away
-        while this store was not there has nobody left to learn from, and makes room. Not before
-        nobody else is in the way: the split may bring the target as it was before the merge, and
-        then it will take the source over.
+        It refuses what its leader sends until that sends a snapshot, but votes: where a second
+        replica is missing, nobody can lead without its vote, and send it one. A region that
+        overlaps one which is here must wait until that has been split; but one that has been
+        merged away while this store was not there has nobody left to learn from, and makes room.
+        Not before nobody else is in the way: the split may bring the target as it was before the
+        merge, and then it will take the source over.
 
-        Source: tikv/tikv components/raftstore/src/store/fsm/store.rs (maybe_create_peer_internal).
+        Source: tikv/tikv components/raftstore/src/store/fsm/store.rs (maybe_create_peer_internal),
+        util.rs (is_initial_msg).
         """
-        route = self._ctx.pd.placement.routes.by_id(message.region_id)
-        store_id = self._ctx.store_id
-        if not isinstance(message, Append | Heartbeat | Snapshot) or route is None:
-            return None
-        region = route.region
-        if region.region_id in self._ctx.merged_into or store_id not in region.stores:
+        region = self._region_given(message) if isinstance(message, _FIRST_CONTACTS) else None
+        if region is None or region.region_id in self._ctx.merged_into:
             return None
         outlived = self._outlived_by(region)
         going = {peer.region.region_id for peer in outlived}
@@ -135,9 +136,24 @@ class Membership:
         self._make_room(outlived, region)
         replicas = self._ctx.replicas
         state = AppliedState(region, replicas.records(), 0, 0)
-        peer = self._ctx.make_peer(state, replicas.uninitialized_raft(region, store_id))
+        peer = self._ctx.make_peer(state, replicas.uninitialized_raft(region, self._ctx.store_id))
         self._ctx.add(peer)
         return peer
+
+    def _region_given(self, message: RaftMessage) -> Region | None:
+        """Returns a message's region if it was given to this store, as PD or a candidate has it.
+
+        A candidate asks those who vote; what has made this store one of them may have been lost on
+        its way to PD. One that has been removed from here may not know that it was.
+        """
+        route = self._ctx.pd.placement.routes.by_id(message.region_id)
+        store_id = StoreId(self._ctx.store_id)
+        if route is None or store_id in route.region.stores:
+            return route and route.region
+        region = route.region
+        if isinstance(message, RequestVote) and region.region_id not in self._ctx.ever_here:
+            return region.with_stores((*region.stores, store_id), region.epoch.conf_ver)
+        return None
 
     def _outlived_by(self, region: Region) -> list[Peer]:
         """Returns replicas here of regions that have become part of ``region`` without them.
@@ -190,6 +206,7 @@ class Membership:
             peer.region = data.region
             peer.apply_queue = []
             self._make_room(self._outlived_by(data.region), data.region)
+        self._ctx.router.visit(peer)  # Its answer is in the next ready.
 
 
 def _is_safe(peer: Peer, command: ChangePeer) -> bool:

@@ -153,6 +153,8 @@ class UnheardCommits:
     def _leave(region: Region, peers: Iterable[Peer], example: WriteBatch | None) -> None:
         assert example is not None, "it was looked for"
         followers = [peer for peer in peers if not peer.is_leader]
+        if not followers:  # A region of one replica.
+            return
         applied = followers[0].state
         command = RaftCommand(region)
         command.batch = _as_large_as(example)

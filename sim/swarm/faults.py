@@ -146,7 +146,7 @@ class Faults:
         store_id = self._store(fault.where)
         if store_id not in region.stores:
             self._control.change_peer(region.region_id, add=store_id)
-        elif len(region.stores) > 3:
+        elif len(region.stores) > self._recipe.replicas:
             self._control.change_peer(region.region_id, remove=store_id)
 
     def _campaign(self, fault: Fault) -> None:

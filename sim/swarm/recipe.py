@@ -58,6 +58,7 @@ class Recipe:
 
     seed: int
     stores: int = 3
+    replicas: int = 3
     tidb_nodes: int = 1
     regions: int = 1
     clients: int = 4
@@ -144,6 +145,9 @@ meet that."""
 
 _BEFORE_ACK: Final = HELD_POINTS.index("before_transfer_ack")
 
+_REPLICAS: Final = (3, 3, 3, 3, 3, 3, 3, 1, 2, 5)
+"""Copies of each region that are wanted; there are no more than stores."""
+
 _RACING: Final = 0.4
 """Share of runs that have races: a few faults that together lead where one alone hardly does."""
 
@@ -187,6 +191,9 @@ def recipe_of(seed: int) -> Recipe:
         slow_cpu=_one_of(stream, (1, 1, 5, 20)),
         faults=_faults(stream, busy_ns),
     )
+    # A stream of its own: what the others draw does not depend on it.
+    copies = _one_of(streams.stream("swarm/replicas"), _REPLICAS)
+    recipe = replace(recipe, replicas=min(copies, recipe.stores))
     races = streams.stream("swarm/races")
     return _with_races(recipe, races) if races.random() < _RACING else recipe
 

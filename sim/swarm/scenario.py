@@ -75,6 +75,7 @@ def scenario_of(recipe: Recipe) -> Scenario:
     cluster = replace(
         base.cluster,
         stores=recipe.stores,
+        replicas=recipe.replicas,
         tidb_nodes=recipe.tidb_nodes,
         regions=recipe.regions,
         store_versions=(OLD_VERSION,) * recipe.old_stores

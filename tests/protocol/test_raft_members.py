@@ -92,6 +92,18 @@ def test_fewer_voters_may_commit_what_the_many_did_not() -> None:
     assert network.leader.log.committed == 7
 
 
+def test_a_new_voter_counts_as_active_until_it_had_time_to_answer() -> None:
+    leader = RaftNetwork(1).leader
+    while leader.election_elapsed < leader.election_ticks - 1:
+        leader.tick()
+    leader.set_voters((1, 2))
+    leader.tick()
+    roles = [leader.role]
+    for _ in range(leader.election_ticks):
+        leader.tick()
+    assert [*roles, leader.role] == [Role.LEADER, Role.FOLLOWER]
+
+
 def test_a_target_of_a_transfer_that_is_removed_is_none_any_more() -> None:
     network = RaftNetwork()
     leader = network.leader

@@ -165,3 +165,12 @@ def share_applied(unheard: float) -> float:
 def test_a_unit_of_many_regions_applies_from_the_beginning_what_it_proposes() -> None:
     assert share_applied(1.0) == pytest.approx(1, abs=0.07)
     assert share_applied(1e-9) < 0.85, "without them followers have too little to do"
+
+
+def test_a_region_of_one_replica_has_no_followers_to_leave_a_commit_with() -> None:
+    study = load_study(QUICKSTART, ["cluster.replicas=1", "run.warmup=100ms", "run.measure=200ms"])
+    unit = SimulatedUnit(study.variants["in_memory"], 0, MemorySink())
+    applied = Applied()
+    unit.cluster.probe.add(applied)
+    unit.env.run_until(300 * NS_PER_MS)
+    assert applied.by_all == applied.by_leaders > 0

@@ -948,7 +948,12 @@ class RaftPeer:
         return entry
 
     def set_voters(self, voters: tuple[int, ...]) -> None:
-        """Takes the voters of an applied change; a leader that is not among them steps down."""
+        """Takes the voters of an applied change; a leader that is not among them steps down.
+
+        A new one counts as active until the next check of the quorum: it had no chance to answer.
+
+        Source: tikv/raft-rs src/tracker.rs (ProgressTracker::apply_conf).
+        """
         self.voters = voters
         if self.role is not LEADER:
             return
@@ -959,7 +964,7 @@ class RaftPeer:
         self.matched = {voter: self.matched.get(voter, 0) for voter in voters}
         newest = max(log.first_index, log.last_index)
         self.progress = {
-            voter: self.progress.get(voter) or Progress(voter, newest)
+            voter: self.progress.get(voter) or _progress_of_new(voter, newest)
             for voter in voters
             if voter != self.store
         }
@@ -981,3 +986,9 @@ class RaftPeer:
             f"region {self.region_id} on store {self.store}: {role}{transfer} "
             f"term {self.term}{led}{vote} {self.log}{followers}"
         )
+
+
+def _progress_of_new(voter: int, newest: int) -> Progress:
+    progress = Progress(voter, newest)
+    progress.active = True
+    return progress
