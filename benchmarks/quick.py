@@ -24,6 +24,7 @@ KEYS: Final = {
     "kernel_hash_equal": "both give the same SHA-1 over every latency",
     "kernel_over_cpp": "CPU time of Model M on Pessim's engine / in C++",
     "events_per_txn": "queue entries a TPC-C transaction",
+    "events_of_many_stores": "queue entries a transaction on 99 stores / on three",
     "txn_per_cpu_s": "TPC-C transactions simulated per CPU second",
     "compiled_speedup": "CPU time of a unit interpreted / compiled",
     "compiled_facts_equal": "a compiled unit leaves the same facts",
@@ -44,6 +45,7 @@ MORE: Final = {
     "lean_events_per_txn": "queue entries of Model M on Pessim's engine, a transaction",
     "txn_per_cpu_s_median": "the same as txn_per_cpu_s, median instead of best slice",
     "two_unit_scaling_cpu": "the same as two_unit_scaling, by CPU time",
+    "cpu_of_many_stores": "CPU time of a transaction on 99 stores / on three",
     "explain_cpu_s": "CPU seconds of explain for rfc77.yaml",
     "rfc77_answer_s": "seconds of the command that gives rfc77's two ratios",
     "rfc77_answer_width": "the wider half width of the two ratios, as a share",
@@ -53,6 +55,7 @@ MORE: Final = {
 MODULES: Final = {
     "kernel": ("kernel_speedup", "kernel_hash_equal", "kernel_over_cpp"),
     "transactions": ("events_per_txn", "txn_per_cpu_s"),
+    "stores": ("events_of_many_stores",),
     "compiled": ("compiled_speedup", "compiled_facts_equal"),
     "scaling": ("two_unit_scaling",),
     "memory": ("unit_memory_mib",),

@@ -104,6 +104,7 @@ CONSTANT_CPU = {
     "apply_key_ns": 0,
     "compaction_byte_ns": 0.0,
     "thread_hop_ns": 0,
+    "thread_run_ns": 0,
     "cv": 0.0,
 }
 

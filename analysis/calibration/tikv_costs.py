@@ -114,6 +114,7 @@ _UNTOLD: Final = (
         "flush and compaction share threads with other engines; no metric has CPU and bytes of one",
     ),
     Cost("thread_hop", None, "no metric measures waking a thread"),
+    Cost("thread_run", None, "no metric measures how long threads run at a time"),
 )
 
 

@@ -49,6 +49,7 @@ def unit_metrics(sums: pd.DataFrame, measured_s: pd.Series[float]) -> pd.DataFra
         *_new_order_rate(counters, measured_s),
         *_busy(counters),
         *_early_prewrites(counters),
+        *_request_latency(counters),
         *_station_latency(sums, counters),
         *_unfinished(sums),
         _failures(counters, sums.index),
@@ -170,6 +171,15 @@ def _early_prewrites(counters: dict[str, pd.DataFrame]) -> list[pd.DataFrame]:
     total = early.sum(axis=1)
     waited = early.reindex(columns=["waited"], fill_value=0.0).div(total.where(total > 0), axis=0)
     return [_as_metric(waited.rename(columns={"waited": "all"}), "early_prewrites_waited")]
+
+
+def _request_latency(counters: dict[str, pd.DataFrame]) -> list[pd.DataFrame]:
+    """Mean time of a request by kind, and of all."""
+    if "requests_answered" not in counters:
+        return []
+    answered = with_sums(counters["requests_answered"])
+    spent_ns = with_sums(counters["request_ns"])[answered.columns]
+    return [_as_metric(spent_ns / answered.where(answered > 0) * MS_PER_NS, "request_latency_ms")]
 
 
 def _failures(counters: dict[str, pd.DataFrame], units: pd.Index[int]) -> pd.DataFrame:

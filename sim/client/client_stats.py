@@ -85,6 +85,9 @@ class ClientStats:
             Kind.PREWRITE: recorder.counter("prewrite_rpcs"),
             Kind.COMMIT: recorder.counter("commit_rpcs"),
         }
+        names = [kind.name.lower() for kind in Kind]
+        self._answered = [recorder.counter("requests_answered", name) for name in names]
+        self._request_ns = [recorder.counter("request_ns", name) for name in names]
         self.locked_keys = recorder.counter("locked_keys")
         self.mutations = recorder.counter("mutations")
         self.amended = recorder.counter("amended_prewrites")
@@ -95,6 +98,12 @@ class ClientStats:
         self._aborted = 0
         self.stays_ns = 0
         """Latencies of all transactions that have ended, whatever their outcome."""
+
+    def request_answered(self, request: KvRequest) -> None:
+        """Counts a request's last answer, without the time it waited for other transactions."""
+        kind = request.kind
+        self._answered[kind].value += 1
+        self._request_ns[kind].value += request.done_ns - request.sent_ns - request.waited_ns
 
     def lock_replied(self, request: KvRequest) -> None:
         """Counts a granted lock request, without the time it waited for other transactions."""

@@ -128,6 +128,7 @@ class RequestGroup(InFlight):
             self.failure = result
         elif self._selectors:
             self._on_success(request)
+        node.stats.request_answered(request)
         if request.kind is _LOCK and result.__class__ is Acquired:
             node.stats.lock_replied(request)
         self._pending -= 1

@@ -1,8 +1,8 @@
 """How long a woken thread waits until it runs, on a node whose hardware threads are busy.
 
 Law: a kernel has a queue for each hardware thread, and a woken thread goes to one of them; so it
-waits as in front of one server, not of all of them (M/M/1): its time on an idle node, divided by
-the share of time in which a hardware thread is idle.
+waits as in front of one server, not of all of them (M/M/1): for as long as a thread runs at a time,
+times the busy share of the hardware threads over their idle share.
 """
 
 from typing import Final
@@ -17,13 +17,13 @@ _MEMORY_NS: Final = 50 * NS_PER_MS
 its own load too late would swing, and far shorter than a load's changes."""
 
 
-def queued_ns(hop_ns: float, running: float, count: int) -> float:
+def queued_ns(run_ns: float, running: float, count: int) -> float:
     """Returns how long a woken thread waits for others, if so many of ``count`` threads run.
 
-    ``hop_ns`` is what waking it takes on an idle node; not even a full node lets it wait for ever.
+    Each runs for ``run_ns`` at a time; not even a full node lets a woken one wait for ever.
     """
     busy = min(running / count, count / (count + 1))
-    return hop_ns * busy / (1 - busy)
+    return run_ns * busy / (1 - busy)
 
 
 class RunQueues:
@@ -31,14 +31,14 @@ class RunQueues:
 
     Args:
         count: hardware threads.
-        hop_ns: what waking a thread takes on an idle node.
+        run_ns: how long a thread runs at a time.
     """
 
-    __slots__ = ("_busy", "_busy_ns", "_due_ns", "_hop_ns", "_since_ns", "count", "wait_ns")
+    __slots__ = ("_busy", "_busy_ns", "_due_ns", "_run_ns", "_since_ns", "count", "wait_ns")
 
-    def __init__(self, count: int, hop_ns: int) -> None:
+    def __init__(self, count: int, run_ns: int) -> None:
         self.count = count
-        self._hop_ns = hop_ns
+        self._run_ns = run_ns
         self._busy = 0.0
         self._busy_ns = self._since_ns = 0
         self._due_ns = _STEP_NS
@@ -56,6 +56,6 @@ class RunQueues:
         elapsed_ns = now_ns - self._since_ns
         lately = (busy_ns - self._busy_ns) / (elapsed_ns * self.count)
         self._busy += (lately - self._busy) * elapsed_ns / (_MEMORY_NS + elapsed_ns)
-        self.wait_ns = int(queued_ns(self._hop_ns, self._busy * self.count, self.count))
+        self.wait_ns = int(queued_ns(self._run_ns, self._busy * self.count, self.count))
         self._busy_ns, self._since_ns = busy_ns, now_ns
         self._due_ns = now_ns + _STEP_NS

@@ -24,6 +24,7 @@ class Cores:
         threads_per_core: hardware threads of one core; 2 with simultaneous multithreading.
         smt_gain: what a core's second busy thread adds, in cores.
         hop_ns: what waking a thread takes on an idle node.
+        run_ns: how long a thread runs at a time, while woken ones wait.
     """
 
     __slots__ = (
@@ -41,7 +42,12 @@ class Cores:
     )
 
     def __init__(
-        self, count: int, threads_per_core: int = 1, smt_gain: float = 0.0, hop_ns: int = 0
+        self,
+        count: int,
+        threads_per_core: int = 1,
+        smt_gain: float = 0.0,
+        hop_ns: int = 0,
+        run_ns: int = 0,
     ) -> None:
         self.count = count
         self.running = 0
@@ -57,7 +63,7 @@ class Cores:
         """By the number of threads that run already."""
         self._slowest = self._slowness[-1]
         self._hop_ns = hop_ns
-        self._run_queues = RunQueues(count, hop_ns)
+        self._run_queues = RunQueues(count, run_ns)
         self.wake_ns = hop_ns
         """How long it takes until a woken thread runs; as of the last ``settle``."""
         self.crowding_ns = 0

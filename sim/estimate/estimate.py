@@ -15,6 +15,7 @@ from sim.estimate.load_warnings import LoadWarning, load_warnings
 from sim.estimate.machines import client_machine, tidb_nodes
 from sim.estimate.run_cost import RunCost, run_cost
 from sim.estimate.throughput import Balance, balance
+from sim.estimate.transaction_plan import RequestKind
 from sim.scenario.resolved import Scenario
 from sim.scenario.schema.arrival import ETCD
 from sim.scenario.schema.tikv import LockMode
@@ -54,8 +55,8 @@ class Estimate:
     stations: tuple[Station, ...]
     bottleneck: str
     lock_path: LockMode
-    lock_latency_ms: float | None
-    """As TiDB sees it, mean; None: it takes no pessimistic locks, or is not in balance."""
+    request_latency_ms: Mapping[RequestKind, float]
+    """As TiDB sees it, mean, of each kind that there is; none if it is not in balance."""
     lock_refused: float
     """Share of the lock requests that find no room in memory."""
     locks_per_txn: float
@@ -71,6 +72,11 @@ class Estimate:
     warnings: tuple[LoadWarning, ...]
     left_out: tuple[str, ...]
     """What the simulation does and these figures leave out, as far as the scenario has it."""
+
+    @property
+    def lock_latency_ms(self) -> float | None:
+        """Of a lock request; None: it takes no pessimistic locks, or is not in balance."""
+        return self.request_latency_ms.get("lock")
 
     @property
     def in_balance(self) -> bool:
@@ -118,7 +124,7 @@ def estimate(scenario: Scenario, drawn: Footprint | None = None) -> Estimate:
         stations=stations,
         bottleneck=busiest.name,
         lock_path="pipelined" if path == "in_memory" and not found.in_memory else path,
-        lock_latency_ms=found.response.lock / NS_PER_MS if made.lock_requests else None,
+        request_latency_ms={kind: ns / NS_PER_MS for kind, ns in found.response.requests.items()},
         lock_refused=found.store.lock_share if found.in_memory else 0.0,
         locks_per_txn=made.lock_requests,
         write_bytes_per_txn={
@@ -148,7 +154,7 @@ def _out_of_balance(found: Estimate) -> Estimate:
     return replace(
         found,
         response_ms=None,
-        lock_latency_ms=None,
+        request_latency_ms={},
         stations=stations,
         write_bytes_per_txn={},
         fsyncs_per_s=None,

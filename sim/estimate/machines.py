@@ -13,6 +13,7 @@ from sim.estimate.fixed_point import fixed_point
 from sim.estimate.footprint import Footprint
 from sim.queueing.formulas import crowded_servers
 from sim.scenario.resolved import Scenario
+from sim.scenario.schema.hardware import CpuCosts
 from sim.transport.grpc import CONNECTIONS
 from sim.units import NS_PER_S
 
@@ -67,21 +68,19 @@ class MachineKind:
 
     def __init__(
         self,
-        scenario: Scenario,
+        cpu: CpuCosts,
         count: int,
-        threads: int,
+        slowness: Sequence[float],
         jobs: Sequence[JobKind],
         messages: OpenMessages | None = None,
     ) -> None:
-        """Args: ``count`` is how many machines, ``threads`` those of the hardware of one."""
-        hardware, cpu = scenario.hardware, scenario.hardware.cpu
-        self.threads = threads
-        self._hop_ns = cpu.thread_hop_ns
+        """Args: ``count`` is how many machines, ``slowness`` that of ``smt_slowness`` of one."""
+        self.threads = len(slowness) - 1
+        self._run_ns = cpu.thread_run_ns
         jobs = [JobKind(job.per_txn / count, job.cost_ns) for job in jobs if job.cost_ns]
         self._jobs = jobs
         self._messages = messages
         self._asking = messages.requests / count if messages else 0.0
-        slowness = smt_slowness(threads, hardware.threads_per_core, cpu.smt_gain)
         self._capacity = [running / slow for running, slow in enumerate(slowness)]
         self._varies = (1 + cpu.cv * cpu.cv) / 2
         self._known: tuple[float, _MachineLoad] | None = None
@@ -114,7 +113,7 @@ class MachineKind:
 
     def wake_ns(self, txn_per_s: float) -> float:
         """Returns how long a woken thread waits for others that run."""
-        return queued_ns(self._hop_ns, self._at(txn_per_s).running, self.threads)
+        return queued_ns(self._run_ns, self._at(txn_per_s).running, self.threads)
 
     def opening(self, txn_per_s: float) -> float:
         """Returns the share of the requests that open a message; the others find one open."""
@@ -166,7 +165,8 @@ def client_machine(scenario: Scenario, made: Footprint) -> MachineKind:
     """Returns the machine that all clients are on."""
     hardware = scenario.hardware
     statements = JobKind(made.statements, hardware.cpu.client_statement_ns)
-    return MachineKind(scenario, 1, hardware.client_cores, [statements])
+    slowness = _slowness(scenario, hardware.client_cores)
+    return MachineKind(hardware.cpu, 1, slowness, [statements])
 
 
 def tidb_nodes(scenario: Scenario, made: Footprint, retries: float = 0.0) -> MachineKind:
@@ -184,7 +184,13 @@ def tidb_nodes(scenario: Scenario, made: Footprint, retries: float = 0.0) -> Mac
         MESSAGE_WAKES,
         CONNECTIONS * scenario.cluster.stores,
     )
-    return MachineKind(scenario, scenario.cluster.tidb_nodes, hardware.tidb_cores, jobs, messages)
+    slowness = _slowness(scenario, hardware.tidb_cores)
+    return MachineKind(cpu, scenario.cluster.tidb_nodes, slowness, jobs, messages)
+
+
+def _slowness(scenario: Scenario, threads: int) -> list[float]:
+    hardware = scenario.hardware
+    return smt_slowness(threads, hardware.threads_per_core, hardware.cpu.smt_gain)
 
 
 def statement_ns(scenario: Scenario, made: Footprint, *, changing: float) -> float:

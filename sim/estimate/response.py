@@ -12,7 +12,7 @@ make a majority: order statistics of the exponential part of each time (David, N
 Statistics). Transactions that want the same key wait for each other.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -52,13 +52,18 @@ class Delay(NamedTuple):
 class Response:
     """What a load does to times, in ns."""
 
-    lock: float
-    """Of a lock request, from being sent until the answer is back; 0 without any."""
+    requests: Mapping[RequestKind, float]
+    """Of each kind that there is, from being sent until the answer is back."""
     transaction: float
     held: float
     """How long a lock is held."""
     retries: float
     """Lock requests that are sent again, per transaction."""
+
+    @property
+    def lock(self) -> float:
+        """Of a lock request; 0 without any."""
+        return self.requests.get("lock", 0.0)
 
 
 class ResponseTimes:
@@ -124,7 +129,8 @@ class ResponseTimes:
         held = self._held(requests, rounds, statement)
         waits, retries = self._contention(load.txn_per_s, held + lock, lock, planning, durable.mean)
         alone = made.statements * statement + made.timestamps * self._to_pd + made.pause_ns
-        return Response(lock, alone + sum(rounds.values()) + waits, held, retries)
+        means = {kind: each.mean for kind, each in requests.items()}
+        return Response(means, alone + sum(rounds.values()) + waits, held, retries)
 
     def _handled(self, load: StoreLoad) -> Delay:
         """Returns the time until a poller has handled a message, with those before it."""

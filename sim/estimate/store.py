@@ -318,7 +318,7 @@ class StoreModel:
         load.applied_together += load.step * (together - load.applied_together)
         apply.busy = applying  # Its meter stops while a thread wakes.
         load.slowness = self._slowness_among(cores.busy)
-        load.hop_ns = cpu.thread_hop_ns + queued_ns(cpu.thread_hop_ns, cores.busy, cores.servers)
+        load.hop_ns = cpu.thread_hop_ns + queued_ns(cpu.thread_run_ns, cores.busy, cores.servers)
         load.stations = {
             "grpc": grpc, "scheduler": scheduler, "read_pool": readers, "apply": apply,
             "store_cpu": cores,

@@ -63,6 +63,7 @@ _CONSTANT_CPU: Final = {
     "apply_key_ns": 0,
     "compaction_byte_ns": 0.0,
     "thread_hop_ns": 0,
+    "thread_run_ns": 0,
     "cv": 0.0,
 }
 _DISK: Final = DiskSpec("constant", GIB, 1_000_000, Constant(FSYNC_NS))

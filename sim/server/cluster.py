@@ -251,7 +251,7 @@ def machine_cpu(hardware: Hardware, threads: int, cpu: CpuCosts, stream: Stream)
     slowness = smt_slowness(threads, hardware.threads_per_core, cpu.smt_gain)
     return MachineCpu(
         FifoServers(threads, slowness),
-        RunQueues(threads, cpu.thread_hop_ns),
+        RunQueues(threads, cpu.thread_run_ns),
         Sampler(LognormalMean(1_000_000, cpu.cv), stream),
     )
 

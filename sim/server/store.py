@@ -49,6 +49,7 @@ class Machine:
             hardware.threads_per_core,
             hardware.cpu.smt_gain,
             hardware.cpu.thread_hop_ns,
+            hardware.store_cpu.thread_run_ns,
         )
         self._block_bytes = hardware.stored_block_bytes
         self._block_ns = hardware.store_cpu.tikv_block_ns

@@ -40,6 +40,7 @@ hardware:
     apply_key: 5us
     compaction_byte: 0
     thread_hop: 30us
+    thread_run: 30us
 tikv: {behaviour: %s}
 workload: {kind: tpcc, warehouses: 1, threads: 1}
 """

@@ -46,8 +46,9 @@ def test_each_lock_mode_does_less_than_the_one_before() -> None:
 
 
 def test_the_utilisation_law_holds() -> None:
+    # So few that jobs take as long: a woken thread waits for hardly any other.
     once, twice = (
-        estimates_of("crash", f"workload.rate={rate}/s")["pipelined"] for rate in (200, 400)
+        estimates_of("crash", f"workload.rate={rate}/s")["pipelined"] for rate in (100, 200)
     )
     for station in ("apply", "tidb_cpu", "scheduler"):
         before, after = (

@@ -37,8 +37,9 @@ def test_of_several_threads_one_is_woken_unless_all_are_busy() -> None:
 
 def test_jobs_of_different_length_wait_as_pollaczek_and_khinchine_say() -> None:
     jobs = [JobKind(1.0, 400.0 * US), JobKind(3.0, 100.0 * US), JobKind(5.0, 0.0)]
-    of = scenario(cpu={"cv": 0.5}, hardware={"threads_per_core": 1})
-    one = MachineKind(of, 1, 1, jobs)
+    cpu = scenario(cpu={"cv": 0.5}).hardware.cpu
+    one_thread = [1.0, 1.0]
+    one = MachineKind(cpu, 1, one_thread, jobs)
     rate = 1_000.0  # 70 % busy
     squares = (400.0 * US) ** 2 + 3 * (100.0 * US) ** 2
     wait_ns = rate / NS_PER_S * 1.25 * squares / 2 / (1 - 0.7)
@@ -46,7 +47,7 @@ def test_jobs_of_different_length_wait_as_pollaczek_and_khinchine_say() -> None:
     assert one.times_ns(100.0 * US, rate) == pytest.approx((100.0 * US, wait_ns))
     assert one.times_ns(0.0, rate) == (0.0, 0.0)
     assert one.queue(rate) == pytest.approx(4 * rate * wait_ns / NS_PER_S)
-    three = MachineKind(of, 3, 1, jobs)
+    three = MachineKind(cpu, 3, one_thread, jobs)
     assert three.used(3 * rate) == pytest.approx(0.7)
 
 

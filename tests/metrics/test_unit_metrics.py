@@ -86,6 +86,21 @@ def test_early_prewrites_are_a_share_that_a_unit_without_any_does_not_have() -> 
     assert key not in published(*counted, unit="v")
 
 
+def test_a_request_takes_the_mean_of_its_kind() -> None:
+    counted = (
+        ("requests_answered", "get", "total", 3.0),
+        ("requests_answered", "commit", "total", 1.0),
+        ("request_ns", "get", "total", 3_000_000.0),
+        ("request_ns", "commit", "total", 5_000_000.0),
+    )
+    metrics = published(*counted)
+    assert metrics["request_latency_ms", "get", "mean"] == pytest.approx(1.0)
+    assert metrics["request_latency_ms", "commit", "mean"] == pytest.approx(5.0)
+    assert metrics["request_latency_ms", "all", "mean"] == pytest.approx(2.0)
+    unasked = published(*counted[::2])
+    assert ("request_latency_ms", "commit", "mean") not in unasked
+
+
 def test_busy_is_a_share_of_capacity_by_station() -> None:
     metrics = published(
         ("busy_ns", "apply", "total", 40.0),

@@ -27,7 +27,7 @@ def facts(scenario: Scenario) -> dict[str, list[tuple[object, ...]]]:
 
 
 def even_costs() -> Scenario:
-    """Returns the quickstart with costs that can be halved, carrying messages for nothing."""
+    """Returns the quickstart with costs that can be halved; none is both kinds of node's."""
     scenario = load_study(QUICKSTART, SHORT).variants["in_memory"]
     own = scenario.hardware.cpu
     costs = {
@@ -35,7 +35,7 @@ def even_costs() -> Scenario:
         for each in fields(CpuCosts)
         if each.name.endswith("_ns") and isinstance(getattr(own, each.name), int)
     }
-    return with_costs(scenario, replace(own, **costs | {"grpc_message_ns": 0}))
+    return with_costs(scenario, replace(own, **costs | {"grpc_message_ns": 0, "thread_run_ns": 0}))
 
 
 def with_costs(scenario: Scenario, cpu: CpuCosts) -> Scenario:
@@ -69,4 +69,5 @@ def test_tidb_nodes_of_twice_the_speed_have_half_the_costs() -> None:
 def test_waking_a_thread_takes_as_long() -> None:
     own = even_costs().hardware.cpu
     assert own.on(2.0).thread_hop_ns == own.thread_hop_ns
+    assert own.on(2.0).thread_run_ns == own.thread_run_ns / 2
     assert own.on(1.0) is own
