@@ -1,7 +1,7 @@
 """The published cases of one cluster, run as ``validate`` runs them, only shorter.
 
 Cases are points of the scenarios behind the anchors, with theirs from the same table of
-publications; two idle ones are from the dashboards.
+publications; five idle figures are from the dashboards.
 """
 
 from __future__ import annotations
