@@ -15,7 +15,7 @@ from sim.scenario import Scenario
 from sim.simulation import run_unit
 
 ROOT = Path(__file__).resolve().parents[2]
-WINDOWS = 20
+WINDOWS = 40
 SPILLS = 0.02
 """A job counts when it begins: of the last ones of a time, some runs after it."""
 
@@ -24,8 +24,8 @@ def crowded(cores: int) -> Scenario:
     """Returns stores with far more threads that want to run than there are hardware threads."""
     file = ROOT / "scenarios" / "sysbench_update_non_index.yaml"
     overrides = (
-        "run.warmup=40ms", "run.measure=160ms", "run.window=10ms", "workload.kind=oltp_read_write",
-        "workload.threads=150", "workload.table_rows=20000", f"hardware.store_cores={cores}",
+        "run.warmup=40ms", "run.measure=360ms", "run.window=10ms", "workload.kind=oltp_read_write",
+        "workload.threads=250", "workload.table_rows=20000", f"hardware.store_cores={cores}",
     )  # fmt: skip
     return next(iter(load_study(file, overrides).variants.values()))
 
