@@ -17,8 +17,9 @@ from typing import Final, Protocol
 from sim.protocol.percolator import Mutation
 from sim.workload.layout import Table
 
-SCANNED_ROW: Final = 0.1
-"""CPU of one row of a range scan, as a part of one row that is looked up. ASSUMED."""
+SCANNED_ROW: Final = 0.05
+"""CPU of one row of a range scan, as a part of one row that is looked up. MEASURED in a RocksDB: a
+step of an iterator and reading what it is at, over a get."""
 
 _FIRST_LOOKUP: Final = 32
 """Rows of a lookup's first task."""
