@@ -86,7 +86,13 @@ def _at_point(
         why = next((number.refused for number in of if number.refused), "")
         notes += [f"{name}: latencies are refused: {why}."] if why else []
     title = point_words(point) or "Main numbers"
-    return ReportTable(title, ("", *_headings(variants)), tuple(rows), tuple(notes))
+    return ReportTable(
+        title,
+        ("", *_headings(variants)),
+        tuple(rows),
+        tuple(notes),
+        cut_at=1 + len(variants),  # Values are read together, and so are ratios.
+    )
 
 
 def _of_sweep(

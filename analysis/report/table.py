@@ -45,6 +45,7 @@ class ReportTable:
         notes: what a reader has to know of it, a sentence or two each.
         words: columns, from 0, that hold words; the others hold numbers.
         spare: columns that a terminal leaves out if it is too narrow for all.
+        cut_at: the column before which a terminal cuts a table first that is too wide; 0: none.
     """
 
     kind: ClassVar[str] = "table"
@@ -54,6 +55,7 @@ class ReportTable:
     notes: tuple[str, ...] = ()
     words: tuple[int, ...] = (0,)
     spare: tuple[int, ...] = ()
+    cut_at: int = 0
 
 
 def texts(*cells: str) -> tuple[Cell, ...]:

@@ -51,9 +51,9 @@ class _Column(NamedTuple):
 
 
 def _parts(table: ReportTable, width: int) -> Iterator[Table]:
-    """Yields a table as it is; else without its spare columns, in as few parts as fit.
+    """Yields a table as it is; else without its spare columns, in parts that fit.
 
-    Each part has the names of the rows, and about as many columns as the others.
+    Each part has the names of the rows.
     """
     columns = [_column(table, place) for place in range(len(table.headings))]
     if sum(column.width + _BETWEEN for column in columns) <= width:
@@ -61,16 +61,26 @@ def _parts(table: ReportTable, width: int) -> Iterator[Table]:
         return
     first = next((at for at, column in enumerate(columns) if not column.is_words), len(columns))
     names = columns[:first]
-    others = [columns[at] for at in range(first, len(columns)) if at not in table.spare]
-    count = max(len(others), 1)
-    for number in range(1, count + 1):
+    others = [at for at in range(first, len(columns)) if at not in table.spare]
+    room = width - sum(column.least + _BETWEEN for column in names)
+    groups = [
+        [columns[at] for at in others if at < table.cut_at],
+        [columns[at] for at in others if at >= table.cut_at],
+    ]
+    parts = [part for group in groups if group for part in _cut(group, room)] or [[]]
+    titles = [table.title, *[""] * (len(parts) - 1)]
+    yield from (_drawn(title, [*names, *part]) for title, part in zip(titles, parts, strict=True))
+
+
+def _cut(columns: Sequence[_Column], width: int) -> list[list[_Column]]:
+    """Returns columns in as few parts as fit, about as many in each."""
+    count = len(columns)
+    for number in range(1, count):
         size = -(-count // number)
-        parts = [[*names, *others[at : at + size]] for at in range(0, count, size)]
-        widest = max(sum(column.least + _BETWEEN for column in part) for part in parts)
-        if widest <= width or number == count:
-            titles = [table.title, *[""] * (len(parts) - 1)]
-            yield from map(_drawn, titles, parts)
-            return
+        parts = [list(columns[at : at + size]) for at in range(0, count, size)]
+        if max(sum(column.least + _BETWEEN for column in part) for part in parts) <= width:
+            return parts
+    return [[column] for column in columns]
 
 
 def _column(table: ReportTable, place: int) -> _Column:

@@ -102,6 +102,25 @@ def test_wide_numbers_and_long_names_take_more_tables_and_lose_nothing(variants:
     assert text.count("0.512 [0.502, 0.522]") == variants - 1
 
 
+@pytest.mark.parametrize(
+    ("width", "values", "ratios"), [(90, [4], [2, 1]), (60, [2, 2], [1, 1, 1]), (200, [4], [3])]
+)
+def test_a_table_that_is_too_wide_is_cut_between_values_and_ratios_first(
+    width: int, values: list[int], ratios: list[int]
+) -> None:
+    variants = ["one", "two", "three", "four"]
+    rows = [row(12.345, 0.123, variant=name) for name in variants]
+    comparisons = [ratio(0.512, 0.01) | {"variant": name} for name in variants[1:]]
+    out = io.StringIO()
+    summary = {"rows": rows, "comparisons": comparisons}
+    print_tables(Console(file=out, width=width), comparison_tables(summary, variants, [{}]))
+    said = [(line.count("±"), line.count("[")) for line in out.getvalue().splitlines()]
+    together = [each for each in said if all(each)]
+    assert together == ([(4, 3)] if width == 200 else [])
+    assert [each for each, _ in said if each] == values
+    assert [each for _, each in said if each] == ratios
+
+
 def test_equal_replications_do_not_say_how_far_off_they_are() -> None:
     assert value_cell(StudyNumber.of(row(0.0, 0.0)), 1.0).text == "0"
     assert value_cell(StudyNumber.of(row(0.1234, 0.0)), 1.0).text == "0.123 (all equal)"
