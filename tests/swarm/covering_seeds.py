@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Final
 
-COVERING: Final = (65, 80, 95, 172, 347, 457, 538, 557, 637, 648, 811)
+COVERING: Final = (11, 21, 25, 95, 266, 334, 408, 557, 792, 1090, 1390)
 
 
 def covering_set(hits: dict[int, dict[str, int]]) -> list[int]:
