@@ -90,10 +90,12 @@ class _Totals:
 def costs_of(growths: Sequence[Growth]) -> list[Cost]:
     """Returns what the growth of TiKV's metrics says of each CPU cost."""
     totals = _Totals(growths)
-    command, message, apply = _command(totals), _message(totals), _apply(totals)
+    read, command = _read(totals), _command(totals)
+    message, apply = _message(totals), _apply(totals)
     return [
         _grpc(totals),
-        _read(totals),
+        read,
+        _contained("tikv_row", read),
         command,
         _contained("tikv_key", command),
         message,

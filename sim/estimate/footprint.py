@@ -23,7 +23,7 @@ from sim.storage.block_cache import PREFIX_LEN, RowMisses, misses_by_table
 from sim.streams import Streams
 from sim.workload import build_workload
 from sim.workload.layout import lay_out
-from sim.workload.statement import SCANNED_ROW, TransactionSource
+from sim.workload.statement import TransactionSource
 from sim.workload.tpcc.workload import DEFAULT_MIX
 
 SAMPLE: Final = 300
@@ -44,7 +44,9 @@ class Requests:
     arrivals: float = 0.0
     """Likewise, but what is sent together to one store counts once."""
     keys: float = 0.0
-    """Keys that cost CPU, summed over the requests."""
+    """Keys that are looked up, summed over the requests."""
+    rows: float = 0.0
+    """Rows that are scanned, likewise."""
     blocks: float = 0.0
     """Blocks that are not in the block cache, likewise."""
     fetches: float = 0.0
@@ -220,13 +222,13 @@ def _weights(names: Sequence[str], shares: Mapping[str, float]) -> dict[str, flo
 def _demand(request: PlannedRequest, misses: RowMisses) -> Requests:
     """Returns what one request asks for; arrivals are counted where it is sent."""
     kind = request.kind
-    keys = request.rows * SCANNED_ROW + 1 if kind == "cop" else float(len(request.keys))
+    keys = 1 if kind == "cop" else len(request.keys)
     read: Sequence[bytes] = ()
     if kind in ("get", "batch_get") or (kind == "lock" and not request.insert):
         read = request.keys
     missed = [miss for key in read for miss in misses.get(key[:PREFIX_LEN], ())]
     blocks, fetches = sum(miss.block for miss in missed), sum(miss.disk for miss in missed)
-    return Requests(1.0, 0.0, keys, blocks, fetches, *(request.records or ()))
+    return Requests(1.0, 0.0, keys, request.rows, blocks, fetches, *(request.records or ()))
 
 
 def _region_groups(

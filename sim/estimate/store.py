@@ -328,7 +328,8 @@ class StoreModel:
         """Returns the CPU of a request in the read pool or the scheduler, on idle cores."""
         cpu, each = self.scenario.hardware.store_cpu, self.footprint.requests[kind]
         base_ns = cpu.tikv_read_ns if kind in READS.values() else cpu.tikv_command_ns
-        return base_ns + cpu.tikv_key_ns * each.keys / each.count
+        read_ns = cpu.tikv_key_ns * each.keys + cpu.tikv_row_ns * each.rows
+        return base_ns + read_ns / each.count
 
     def rows_ns(self, requests: Requests, load: StoreLoad) -> float:
         """Returns the time of a transaction's blocks: fetching and unpacking them."""

@@ -50,7 +50,6 @@ from sim.storage.lock_paths import LockPaths
 from sim.storage.probe import Probe
 from sim.storage.request import LAST_READ, Kind, KvRequest, hand_over
 from sim.transport.grpc import GrpcThreads
-from sim.workload.statement import SCANNED_ROW
 
 _LOCK: Final = Kind.LOCK
 _COP: Final = Kind.COP
@@ -165,11 +164,13 @@ class Scheduler:
 
     def _submit_read(self, request: KvRequest) -> None:
         is_range = request.kind is _COP
-        keys = request.rows * SCANNED_ROW + (1 if is_range else len(request.keys))
-        fetch_ns = 0
-        service_ns = self._draw.scaled(self._cpu.tikv_read_ns + self._cpu.tikv_key_ns * keys)
-        if not is_range:
+        cpu, fetch_ns = self._cpu, 0
+        if is_range:
+            mean_ns = cpu.tikv_read_ns + cpu.tikv_key_ns + cpu.tikv_row_ns * request.rows
+        else:
+            mean_ns = cpu.tikv_read_ns + cpu.tikv_key_ns * len(request.keys)
             fetch_ns = self._cache.fetch_ns(request.arrived_ns, request.keys)
+        service_ns = self._draw.scaled(mean_ns)
         self._read_pool.submit(service_ns, self._take_snapshot, request, fetch_ns)
 
     def _answer_read(self, request: KvRequest, peer: Peer) -> None:

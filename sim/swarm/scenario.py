@@ -30,6 +30,7 @@ hardware:
     tikv_read: 105us
     tikv_command: 105us
     tikv_key: 14us
+    tikv_row: 700ns
     tikv_block: 0us
     store_visit: 0us
     store_message: 54us

@@ -17,9 +17,9 @@ from typing import Final, Protocol
 from sim.protocol.percolator import Mutation
 from sim.workload.layout import Table
 
-SCANNED_ROW: Final = 0.05
-"""CPU of one row of a range scan, as a part of one row that is looked up. MEASURED in a RocksDB: a
-step of an iterator and reading what it is at, over a get."""
+_SCANNED_ROW: Final = 0.05
+"""TiDB's CPU for one row of a range scan, as a part of that for one looked up: it comes in a chunk
+with many others, and only its columns are copied. ASSUMED."""
 
 _FIRST_LOOKUP: Final = 32
 """Rows of a lookup's first task."""
@@ -105,7 +105,7 @@ class Statement:
         locked, written = len(self.lock_keys), len(self.writes)
         rows = float(locked if locked > written else written)
         for read in self.reads:
-            rows += read.rows * SCANNED_ROW if read.kind is _COP else len(read.keys)
+            rows += read.rows * _SCANNED_ROW if read.kind is _COP else len(read.keys)
         return rows
 
     def changes(self) -> bool:

@@ -96,6 +96,7 @@ def test_what_is_in_another_cost_counts_once(tmp_path: Path) -> None:
     assert [costs[key].cost_ns for key in contained] == [0] * 4
     assert costs["tikv_key"].cost_ns is None
     assert "in tikv_command" in costs["tikv_key"].why
+    assert _costs(tmp_path, *THREADS, *SERVED)["tikv_row"].cost_ns == 0
 
 
 def test_what_cannot_be_derived_says_what_it_would_need(tmp_path: Path) -> None:

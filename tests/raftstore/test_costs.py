@@ -110,6 +110,13 @@ def test_reads_and_commands_have_costs_of_their_own() -> None:
     assert read.done_ns == near(2 * ONE_WAY_NS + 41 * US)
 
 
+def test_a_range_scan_seeks_once_and_steps_over_its_rows() -> None:
+    scene = scene_with(IN_MEMORY, tikv_read_ns=40 * US, tikv_key_ns=9 * US, tikv_row_ns=US)
+    scan = scene.send(Kind.COP, b"a", TXN, keys=(b"a", b"b"), rows=100)
+    scene.run(NS_PER_MS)
+    assert scan.done_ns == near(2 * ONE_WAY_NS + (40 + 9 + 100) * US)
+
+
 def test_a_grpc_thread_serves_one_message_after_the_other() -> None:
     scene = scene_with(IN_MEMORY, grpc_request_ns=200 * US)
     # The second to fifth go over other connections, to other threads; the sixth is behind the

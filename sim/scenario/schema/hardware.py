@@ -201,6 +201,11 @@ class CpuCosts(Section):
         "TiKV, per key of a read or a command: finding its locks and versions. Source: fit.",
         default="37us",
     )
+    tikv_row_ns: int = COST.key(
+        "TiKV, per row of a range scan: a step of its iterators, the row's columns. Source: "
+        "tikv/tikv#4501, table scans over RocksDB: 1.1 to 1.3.",
+        default="1.2us",
+    )
     tikv_block_ns: int = COST.key(
         "TiKV, per block of 64 KiB that is not in the block cache: checksum, decompression. "
         "Source: facebook/zstd's README: about 550 MB/s on one core.",
