@@ -31,7 +31,7 @@ _CALL: Final = "from benchmarks.compiled import take_turns; take_turns({slice_ns
 _WARMUP_SLICES: Final = 4
 _SLICE_NS: Final = 150 * NS_PER_MS
 _TINY_NS: Final = 10 * NS_PER_MS
-_TURNS: Final = 15
+_TURNS: Final = 11
 
 
 def measure(*, tiny: bool = False) -> dict[str, float | bool | str]:

@@ -21,8 +21,8 @@ from typing import Final
 from benchmarks.tpcc_unit import tpcc_unit
 from sim.units import NS_PER_MS
 
-_WARMUP_NS: Final = 300 * NS_PER_MS
-_MEASURED_NS: Final = 500 * NS_PER_MS
+_WARMUP_NS: Final = 200 * NS_PER_MS
+_MEASURED_NS: Final = 300 * NS_PER_MS
 _TINY_NS: Final = 30 * NS_PER_MS
 _ROUNDS: Final = 3
 

@@ -13,7 +13,7 @@ from typing import Final
 from sim.swarm.recipe import recipe_of
 from sim.swarm.unit import outcome_of
 
-_SEEDS: Final = 100
+_SEEDS: Final = 60
 _TINY_SEEDS: Final = 2
 
 
