@@ -15,17 +15,18 @@ from sim.scenario import Scenario
 from sim.simulation import run_unit
 
 ROOT = Path(__file__).resolve().parents[2]
-WINDOWS = 40
+WINDOWS = 120
 SPILLS = 0.02
-"""A job counts when it begins: of the last ones of a time, some runs after it."""
+"""A job counts when it begins, and some run for 0.1 s here: of the last ones of a time, a part runs
+after it."""
 
 
 def crowded(cores: int) -> Scenario:
     """Returns stores with far more threads that want to run than there are hardware threads."""
     file = ROOT / "scenarios" / "sysbench_update_non_index.yaml"
     overrides = (
-        "run.warmup=40ms", "run.measure=360ms", "run.window=10ms", "workload.kind=oltp_read_write",
-        "workload.threads=250", "workload.table_rows=20000", f"hardware.store_cores={cores}",
+        "run.warmup=40ms", "run.measure=1160ms", "run.window=10ms", "workload.kind=oltp_read_write",
+        "workload.threads=400", "workload.table_rows=20000", f"hardware.store_cores={cores}",
     )  # fmt: skip
     return next(iter(load_study(file, overrides).variants.values()))
 
@@ -44,5 +45,5 @@ def test_a_crowd_shares_the_hardware_threads(cores: int) -> None:
         for (metric, name), capacity in totals.items()
         if metric == "capacity_ns"
     }
-    assert busy["store_cpu"] > 0.85, busy
+    assert busy["store_cpu"] > 0.8, "no crowd"
     assert max(busy.values()) <= 1 + SPILLS, busy
