@@ -20,6 +20,8 @@ from tests.page.browser import chromium
 
 _DEADLINE_S: Final = 120.0
 """Only a hang takes so long."""
+_PAGE_LEFT: Final = "Inspected target navigated or closed"
+"""What Chromium answers if a page goes away while it is asked."""
 _KEYS: Final = {
     "Tab": (9, ""), "Enter": (13, "\r"), " ": (32, " "), "ArrowRight": (39, ""),
     "ArrowLeft": (37, ""), "ArrowUp": (38, ""), "ArrowDown": (40, ""), "Home": (36, ""),
@@ -48,6 +50,10 @@ _LINES: Final = """((box) => {
   return [...box.querySelectorAll(".legend .swatch")].map((one) =>
     seen.has(/rgb\\(([^)]*)\\)/.exec(getComputedStyle(one).background)[1]));
 })"""
+
+
+class PageLeft(Exception):
+    """The page went away before it had answered."""
 
 
 class Tab:
@@ -95,7 +101,10 @@ class Tab:
         """Waits until a script comes to something true, and returns it."""
         deadline_s = time.monotonic() + _DEADLINE_S
         while True:
-            found = self._ask("Runtime.evaluate", expression=script, returnByValue=True)
+            try:
+                found = self._ask("Runtime.evaluate", expression=script, returnByValue=True)
+            except PageLeft:
+                continue
             value = found["result"].get("value")
             if value and "exceptionDetails" not in found:
                 return value
@@ -168,7 +177,10 @@ class Tab:
         while True:
             answer = self._read()
             if answer.get("id") == self._asked:
-                assert "error" not in answer, (method, answer["error"])
+                error = answer.get("error", {})
+                if error.get("message") == _PAGE_LEFT:
+                    raise PageLeft
+                assert not error, (method, error)
                 return dict(answer["result"])
             self._take(answer)
 
