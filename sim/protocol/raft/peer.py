@@ -582,6 +582,8 @@ class RaftPeer:
         if not log.accept(message.prev_index, message.prev_term, message.entries):
             self._reject(message)
             return
+        if log.truncated:  # Whoever has proposed that is to be told.
+            self._eventful()
         agreed = message.prev_index
         if message.entries:
             agreed = message.entries[-1].index
