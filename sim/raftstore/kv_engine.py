@@ -2,7 +2,9 @@
 
 Law: what is applied enters the WAL (not synced: the raft log is) and the memtable of its column
 family. Bytes leave in slices as they come in, instead of in one burst when a memtable is full: a
-window shorter than a memtable's fill time would otherwise see no flush or a whole one.
+window shorter than a memtable's fill time would otherwise see no flush or a whole one. If the disk
+does not keep up, what it still has to write grows; the engine is behind above a limit, and whoever
+writes has to wait (``FlowController``).
 
 In the lock CF a put, the put that overwrites it and the delete meet in one memtable and leave a
 tombstone; only tombstones are flushed. (The locks alive at the moment of a flush would be too:
@@ -22,11 +24,16 @@ from sim.hardware.disk import Disk
 from sim.protocol.encoding import KV_APPLY_BYTES, KV_BATCH_BYTES
 from sim.protocol.write_batch import WriteBatch
 from sim.raftstore.disk_bytes import CAUSES, COMPACTION, FLUSH, KV_WAL, DiskBytes, spread
-from sim.units import KIB
+from sim.units import KIB, NS_PER_MS, NS_PER_S
 
 _SLICE_BYTES: Final = 512 * KIB
 """Bytes that gather before they go to the disk. ASSUMED; a filesystem's write-back works in such
 pieces."""
+
+_MOST_DEBT_NS: Final = 250 * NS_PER_MS
+"""What flush and compaction may owe, as time of the disk. ASSUMED; a dozen slices of a 125 MiB/s
+volume, which a disk that keeps up does not owe, and reached within a warm-up by one that does not.
+"""
 
 
 @dataclass(frozen=True)
@@ -93,7 +100,24 @@ class KvEngine:
         self._memtables = _Slice(begun_bytes)
         self._lock_memtable = _Slice(begun_bytes)
         self._idle = False
+        self.is_behind = False
+        """Whether more was owed than may be when a slice was last given to the disk."""
         self._process = env.process(self._write_in_background())
+
+    def overdue_ns(self) -> int:
+        """Returns for how long the disk alone would write what is owed above the limit."""
+        return self._disk.backlog_ns(self._env.now_ns) - _MOST_DEBT_NS
+
+    def writing_ns(self, batch: WriteBatch) -> int:
+        """Returns for how long the disk alone would write what comes of a batch."""
+        data_bytes = batch.write_cf_bytes + batch.default_cf_bytes
+        size_bytes = (
+            batch.wal_bytes
+            + KV_APPLY_BYTES
+            + data_bytes * self._amplification.data
+            + batch.lock_tombstone_bytes * self._amplification.lock
+        )
+        return int(size_bytes * NS_PER_S / self._disk.spec.write_bytes_per_s)
 
     def apply(self, batch: WriteBatch) -> None:
         """Takes one command's records: into the WAL and the memtables."""
@@ -137,6 +161,7 @@ class KvEngine:
                 self._flush_and_compact(self._memtables.take(), self._amplification.data)
             if self._lock_memtable.total >= _SLICE_BYTES:
                 self._flush_and_compact(self._lock_memtable.take(), self._amplification.lock)
+            self.is_behind = self.overdue_ns() > 0
 
     def _flush_and_compact(self, entered: list[int], amplification: float) -> None:
         """Flushes what entered, and pays now for the compactions that it will go through."""

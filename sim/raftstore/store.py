@@ -71,8 +71,8 @@ class Raftstore:
             flushed_byte_ns=cpu.compaction_byte_ns,
             slice_phase=slice_phase,
         )
-        kv = _kv_engine(ctx, scenario, kv_disk, cores, ledger, slice_phase)
-        self.apply = ApplyPool(ctx, cores, kv, cpu=cpu, draw=apply_draw, safe_ts=safe_ts)
+        self.kv = _kv_engine(ctx, scenario, kv_disk, cores, ledger, slice_phase)
+        self.apply = ApplyPool(ctx, cores, self.kv, cpu=cpu, draw=apply_draw, safe_ts=safe_ts)
         self.proposals = Proposals(ctx)
         self.reader = LocalReader(ctx)
         self._fsm = PeerFsm(ctx, self.proposals, self.reader)

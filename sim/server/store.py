@@ -124,7 +124,7 @@ class Store:
             scenario,
             recorder,
             probe,
-            reader=self.raftstore.reader,
+            raftstore=self.raftstore,
             pool=machine.pool,
             read_pool=machine.read_pool,
             grpc=self.grpc,

@@ -40,11 +40,12 @@ from sim.protocol.txn_status_cache import TxnStatusCache
 from sim.protocol.write_batch import CAUSE_NAMES, LOCK, PREWRITE, WriteBatch
 from sim.raftstore.context import StoreContext
 from sim.raftstore.peer import Peer, RaftCommand
-from sim.raftstore.read import LocalReader
+from sim.raftstore.store import Raftstore
 from sim.record.recorder import Recorder
 from sim.scenario.resolved import Scenario
 from sim.storage.block_cache import BlockCache
 from sim.storage.commands import Execute, execute, known_commit_ts, read, read_up_to
+from sim.storage.flow_controller import FlowController
 from sim.storage.lock_manager import LockManager
 from sim.storage.lock_paths import LockPaths
 from sim.storage.probe import Probe
@@ -72,7 +73,7 @@ class Scheduler:
         recorder: Recorder,
         probe: Probe,
         *,
-        reader: LocalReader,
+        raftstore: Raftstore,
         pool: ThreadPool,
         read_pool: ThreadPool,
         grpc: GrpcThreads,
@@ -87,9 +88,8 @@ class Scheduler:
         self._ctx = ctx
         self._probe = probe
         self._peers = ctx.peers
-        self._reader = reader
-        self._pool = pool
-        self._read_pool = read_pool
+        self._reader = raftstore.reader
+        self._pool, self._read_pool = pool, read_pool
         self._grpc = grpc
         self._cores = cores
         self._cache = cache
@@ -107,6 +107,7 @@ class Scheduler:
         self._txn_status_cache = TxnStatusCache(enabled=self._caches_txn_status)
         self._waiting_for_latches: dict[int, KvRequest] = {}
         self._last_cid = 0
+        self._flow = FlowController(env, raftstore.kv, self._end_delay)
         self._pending_bytes = 0
         """Writes that have been sent to Raft and are not yet applied."""
         self._make_lock_manager = make_lock_manager
@@ -120,6 +121,7 @@ class Scheduler:
         self.latches = Latches(self.latches.size)
         self._txn_status_cache = TxnStatusCache(enabled=self._caches_txn_status)
         self._waiting_for_latches = {}
+        self._flow.crash()
         self._pending_bytes = 0
         self._ctx.concurrency = ConcurrencyManager()
         self.waits.crash()
@@ -361,11 +363,28 @@ class Scheduler:
     # Writes: proposing, and what the raftstore calls back.
 
     def _write(self, request: KvRequest, peer: Peer, batch: WriteBatch) -> None:
+        """Sends a batch to Raft, as soon as the store's flush and compaction allow it."""
+        request.batch = batch
+        self._pending_bytes += batch.raft_bytes
+        if self._flow.throttles:
+            self._flow.delay(request, batch)
+        else:
+            self._send_to_raft(request, peer, batch)
+
+    def _end_delay(self, request: KvRequest) -> None:
+        """Writes what had to wait for flush and compaction, unless its store has died meanwhile."""
+        peer, batch = request.peer, request.batch
+        assert peer is not None, "a request runs where it was received"
+        assert batch is not None, "only writes are delayed"
+        request.executed_ns = self._env.now_ns  # The scheduler has had it until now.
+        if not peer.died:
+            self._send_to_raft(request, peer, batch)
+
+    def _send_to_raft(self, request: KvRequest, peer: Peer, batch: WriteBatch) -> None:
         """Sends a batch to Raft; locks in memory that it replaces are marked deleted first.
 
         Who waits for a lock that the batch removes is woken before that.
         """
-        request.batch = batch
         if request.kind > _PREWRITE:  # What ends something may be written to a disk almost full.
             request.allowed_on_almost_full = True
         if batch.lock_deletes and self.waits.waiters:
@@ -377,7 +396,6 @@ class Scheduler:
         if batch.cause == PREWRITE:
             self._probe.prewrite_ran(request)
         self._proposals[batch.cause].value += 1
-        self._pending_bytes += batch.raft_bytes
         failpoints = self._ctx.failpoints
         if failpoints.active:
             failing = failpoints.failing_write(peer)
