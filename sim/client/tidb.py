@@ -98,10 +98,9 @@ class TidbNode:
         self.connections = Connections(env, self._to_stores, self.send)
         cluster.listeners[number] = self.connections
 
-    @property
-    def busy_ns(self) -> int:
-        """Time that hardware threads were busy so far, summed over them."""
-        return self._cpu.busy_ns
+    def busy_until(self, now_ns: int) -> int:
+        """Returns for how long hardware threads have been busy until now, summed over them."""
+        return self._cpu.busy_until(now_ns)
 
     def statement(self, rows: float = 0, *, writes: bool = False) -> int:
         """Returns how long a statement takes from its client until it is planned, in ns.

@@ -28,7 +28,11 @@ class FifoServers:
         self._slowness = [slowness[servers - idle] for idle in range(servers)]
         """By the number of other servers that are idle."""
         self.busy_ns = 0
-        """Time that servers were taken by what was reserved so far, summed over them."""
+        """Time that servers are taken by what was reserved so far, summed over them."""
+
+    def busy_until(self, now_ns: int) -> int:
+        """Returns for how long servers have been busy until now, summed over them."""
+        return self.busy_ns - sum(free_ns - now_ns for free_ns in self._free if free_ns > now_ns)
 
     def reserve(self, now_ns: int, service_ns: int) -> int:
         """Returns when a job that arrives now will be done, in nanoseconds."""

@@ -118,7 +118,7 @@ def smt_slowness(count: int, threads_per_core: int, smt_gain: float) -> list[flo
 class ThreadPool:
     """Threads with one FIFO queue."""
 
-    __slots__ = ("_cores", "_env", "_idle", "_queue", "busy_ns", "name", "threads")
+    __slots__ = ("_busy_ns", "_cores", "_env", "_idle", "_queue", "name", "threads")
 
     def __init__(self, env: LeanEnv, cores: Cores, threads: int, name: str) -> None:
         self._env = env
@@ -127,8 +127,12 @@ class ThreadPool:
         self._queue: deque[tuple[int, Call, Any, int]] = deque()
         self.name = name
         self.threads = threads
-        self.busy_ns = 0
-        """Time in which threads held a job, summed over the threads."""
+        self._busy_ns = 0
+        """When jobs ended, less when they began."""
+
+    def busy_until(self, now_ns: int) -> int:
+        """Returns for how long threads have held a job until now, summed over the threads."""
+        return self._busy_ns + (self.threads - self._idle) * now_ns
 
     def submit(self, service_ns: int, fn: Call, arg: Any, blocked_ns: int = 0) -> None:
         """Queues a job of ``service_ns`` of CPU and calls ``fn(arg)`` when it is done.
@@ -145,12 +149,14 @@ class ThreadPool:
         cores, env = self._cores, self._env
         held_ns = cores.hold(job[0], cores.slowness()) + job[3]
         cores.running += 1
-        self.busy_ns += held_ns
+        now_ns = env.now_ns
+        self._busy_ns -= now_ns
         env.pushed = order = env.pushed + 1
-        heappush(env.calls, (env.now_ns + held_ns, order, self._finish, job))
+        heappush(env.calls, (now_ns + held_ns, order, self._finish, job))
 
     def _finish(self, job: tuple[int, Call, Any, int]) -> None:
         self._cores.running -= 1
+        self._busy_ns += self._env.now_ns
         if self._queue:
             self._start(self._queue.popleft())
         else:

@@ -167,8 +167,8 @@ class Member:
                 forwarded = self._propose(waiting)
                 waiting = []
             ready = raft.ready()
+            raft.take_truncated()  # The members that they came to do not answer them.
             if ready.role_changed:
-                raft.take_truncated()  # The members that they came to do not answer them.
                 self._surroundings.role_changed(self)
             count = len(ready.entries)
             size_bytes = sum(entry.size_bytes for entry in ready.entries)

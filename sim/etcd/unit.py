@@ -1,6 +1,6 @@
 """One replication of an etcd scenario: a cluster, its clients, and what is counted of them."""
 
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from typing import Any
 
 from simpy import Event
@@ -11,6 +11,7 @@ from sim.checks.report import Report
 from sim.engine.environment import LeanEnv
 from sim.etcd.checks import CHECKS, broken_puts, broken_replicas
 from sim.etcd.cluster import CLIENT, EtcdCluster
+from sim.etcd.member import Member
 from sim.etcd.operations import start_operations
 from sim.etcd.put_client import PutClients, PutStats
 from sim.observers.station_meter import StationMeter
@@ -85,9 +86,14 @@ def _meter_of(recorder: Recorder, cluster: EtcdCluster) -> StationMeter:
         links = cluster.network.links().items()
         return sum(link.bytes for ends, link in links if (CLIENT in ends) is by_clients)
 
-    meter.add_station("store_cpu", machines.core_count(), machines.busy_ns)
-    meter.add_station("store_poller", len(members), lambda: sum(each.busy_ns for each in members))
-    meter.add_station("raft_log", len(members), lambda: sum(m.log.writing_ns for m in members))
+    def busy(name: str, busy_until: Callable[[Member, int], int]) -> None:
+        meter.add_station(
+            name, len(members), lambda now_ns: sum(busy_until(each, now_ns) for each in members)
+        )
+
+    meter.add_station("store_cpu", machines.core_count(), lambda _: machines.busy_ns())
+    busy("store_poller", lambda member, _: member.busy_ns)
+    busy("raft_log", lambda member, now_ns: member.log.writing_until(now_ns))
     meter.add_disks("raft_disk", [member.disk for member in members])
     meter.add_total("fsyncs", "raft", lambda: sum(each.log.fsyncs for each in members))
     meter.add_total("raft_entries", "all", lambda: sum(each.log.entries for each in members))

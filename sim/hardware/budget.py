@@ -25,8 +25,16 @@ class DeviceBudget:
         self._background_was_last = False
         self.free_ns = 0
         """When everything begun so far will be finished."""
-        self.busy_ns = 0
-        """Service handed out so far."""
+        self._busy_ns = 0
+        """Service handed out so far, until ``free_ns``."""
+
+    def busy_until(self, now_ns: int) -> int:
+        """Returns for how long the device has been held until now, in nanoseconds."""
+        since_ns = now_ns - self.free_ns
+        if since_ns <= 0:
+            return self._busy_ns + since_ns
+        size_bytes = self._backlog_bytes  # Begun since then; the next call will find that.
+        return self._busy_ns + min(since_ns, self._background_ns(size_bytes))
 
     def service_ns(self, size_bytes: int, ios: int) -> int:
         """Returns how long a write holds the device."""
@@ -47,7 +55,7 @@ class DeviceBudget:
         if now_ns > served_ns:
             served_ns = now_ns
         self.free_ns = served_ns = served_ns + service_ns
-        self.busy_ns += service_ns
+        self._busy_ns += service_ns
         return served_ns
 
     def _take_turns(self, now_ns: int) -> None:
@@ -66,7 +74,9 @@ class DeviceBudget:
     def backlog_ns(self, now_ns: int) -> int:
         """Returns how long the backlog alone would take, in nanoseconds."""
         self._catch_up(now_ns)
-        size_bytes = self._backlog_bytes
+        return self._background_ns(self._backlog_bytes)
+
+    def _background_ns(self, size_bytes: int) -> int:
         return self.service_ns(size_bytes, ceil_div(size_bytes, self._io_bytes))
 
     def _catch_up(self, now_ns: int) -> None:
@@ -78,11 +88,11 @@ class DeviceBudget:
 
     def _serve_background(self, at_most_bytes: int) -> None:
         size_bytes = min(self._backlog_bytes, at_most_bytes)
-        service_ns = self.service_ns(size_bytes, ceil_div(size_bytes, self._io_bytes))
+        service_ns = self._background_ns(size_bytes)
         self._backlog_bytes -= size_bytes
         self._background_was_last = True
         self.free_ns += service_ns
-        self.busy_ns += service_ns
+        self._busy_ns += service_ns
 
 
 class TokenBudget:
@@ -104,10 +114,15 @@ class TokenBudget:
         self._backlog_bytes = 0
         self._background_was_last = False
 
-    @property
-    def busy_ns(self) -> int:
-        """Tokens taken so far, as time of the bucket that limits more."""
-        return int(max(self._used_bytes_ns, self._used_ios_ns))
+    def busy_until(self, now_ns: int) -> int:
+        """Returns how long the tokens used until now took to come, of the bucket that limits more.
+
+        Tokens that are taken ahead of time count as they come, in nanoseconds.
+        """
+        bytes_ns, ios_ns = self._background_ns()  # Admitted since then, if there was room.
+        used_bytes_ns = self._used_bytes_ns + min(now_ns - self._bytes_clock_ns, bytes_ns)
+        used_ios_ns = self._used_ios_ns + min(now_ns - self._ios_clock_ns, ios_ns)
+        return int(max(used_bytes_ns, used_ios_ns))
 
     def measured_ns(self, size_bytes: int, ios: int) -> int:  # noqa: ARG002
         """Returns the part of a write's measured latency that ``reserve`` includes: none."""
@@ -142,9 +157,12 @@ class TokenBudget:
     def backlog_ns(self, now_ns: int) -> int:
         """Returns how long the backlog alone would take, in nanoseconds."""
         self._catch_up(now_ns)
-        size_bytes = self._backlog_bytes
-        ios = ceil_div(size_bytes, self._io_bytes)
-        return int(max(size_bytes * self._ns_per_byte, ios * self._ns_per_io))
+        return int(max(self._background_ns()))
+
+    def _background_ns(self) -> tuple[float, float]:
+        """Returns how long the tokens of the backlog take to come, in each bucket."""
+        ios = ceil_div(self._backlog_bytes, self._io_bytes)
+        return self._backlog_bytes * self._ns_per_byte, ios * self._ns_per_io
 
     def _admitted_ns(self) -> int:
         """Returns when the next I/O would be admitted."""

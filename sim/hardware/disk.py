@@ -108,10 +108,9 @@ class Disk:
             spec.fetch, stream, shortest_bytes=spec.page_bytes, crowding=spec.fetch_crowding
         )
 
-    @property
-    def busy_ns(self) -> int:
-        """Time for which the budget has been reserved so far."""
-        return self._budget.busy_ns
+    def busy_until(self, now_ns: int) -> int:
+        """Returns for how long the budget has been in use until now, in nanoseconds."""
+        return self._budget.busy_until(now_ns)
 
     def backlog_ns(self, now_ns: int) -> int:
         """Returns how long the background writes accepted so far would take on an idle disk."""

@@ -20,10 +20,9 @@ class MachineCpu:
         self._draw = draw
         self._units: list[float] = []
 
-    @property
-    def busy_ns(self) -> int:
-        """Time that hardware threads were busy so far, summed over them."""
-        return self._threads.busy_ns
+    def busy_until(self, now_ns: int) -> int:
+        """Returns for how long hardware threads have been busy until now, summed over them."""
+        return self._threads.busy_until(now_ns)
 
     def work_ns(self, now_ns: int, mean_ns: float, wakes: int) -> int:
         """Returns how long work of a mean length takes from now, its waits for threads included.

@@ -20,17 +20,20 @@ class StationMeter:
     def __init__(self, recorder: Recorder) -> None:
         self._recorder = recorder
         self._readings: list[tuple[Counter, Callable[[], int]]] = []
+        self._busy: list[tuple[Counter, Callable[[int], int]]] = []
         self._capacity: list[tuple[Counter, int]] = []
 
-    def add_station(self, name: str, servers: int, busy_ns: Callable[[], int]) -> None:
+    def add_station(self, name: str, servers: int, busy_until: Callable[[int], int]) -> None:
         """Adds a kind of station: so many servers on all nodes together, and how busy they were."""
-        self.add_total("busy_ns", name, busy_ns)
+        self._busy.append((self._recorder.counter("busy_ns", name), busy_until))
         self._capacity.append((self._recorder.counter("capacity_ns", name), servers))
 
     def add_disks(self, name: str, disks: Sequence[Disk]) -> None:
         """Adds disks, some of which may be the same."""
         different = list({id(disk): disk for disk in disks}.values())
-        self.add_station(name, len(different), lambda: sum(disk.busy_ns for disk in different))
+        self.add_station(
+            name, len(different), lambda now_ns: sum(disk.busy_until(now_ns) for disk in different)
+        )
 
     def add_total(self, metric: str, class_: str, read: Callable[[], int]) -> None:
         """Adds a total that is copied as it is."""
@@ -40,6 +43,8 @@ class StationMeter:
         """Brings every counter up to date at ``now_ns``."""
         for counter, total in self._readings:
             counter.value = total()
+        for counter, busy_until in self._busy:  # A thread that is just being woken is not yet busy.
+            counter.value = max(counter.value, busy_until(now_ns))
         for counter, servers in self._capacity:
             counter.value = servers * now_ns
 
@@ -54,23 +59,37 @@ def meter_of(
     def over(read: Callable[[Store], int]) -> Callable[[], int]:
         return lambda: sum(read(store) for store in stores)
 
-    def pool(name: str, threads: int, busy_ns: Callable[[Store], int]) -> None:
-        meter.add_station(name, threads * len(stores), over(busy_ns))
+    def pool(name: str, threads: int, busy_until: Callable[[Store, int], int]) -> None:
+        meter.add_station(
+            name,
+            threads * len(stores),
+            lambda now_ns: sum(busy_until(store, now_ns) for store in stores),
+        )
 
-    pool("store_cpu", scenario.hardware.store_cores, lambda s: s.machine.cores.busy_ns)
-    pool("store_poller", first.raftstore.pool.threads, lambda s: s.raftstore.pool.busy_ns)
-    pool("apply", first.raftstore.apply.threads, lambda s: s.raftstore.apply.busy_ns)
-    pool("scheduler", first.machine.pool.threads, lambda s: s.machine.pool.busy_ns)
-    pool("read_pool", first.machine.read_pool.threads, lambda s: s.machine.read_pool.busy_ns)
-    pool("raft_log", 1, lambda s: s.raftstore.log.writing_ns)
+    pool("store_cpu", scenario.hardware.store_cores, lambda s, _: s.machine.cores.busy_ns)
+    pool(
+        "store_poller",
+        first.raftstore.pool.threads,
+        lambda s, now: s.raftstore.pool.busy_until(now),
+    )
+    pool("apply", first.raftstore.apply.threads, lambda s, now: s.raftstore.apply.busy_until(now))
+    pool("scheduler", first.machine.pool.threads, lambda s, now: s.machine.pool.busy_until(now))
+    pool(
+        "read_pool",
+        first.machine.read_pool.threads,
+        lambda s, now: s.machine.read_pool.busy_until(now),
+    )
+    pool("raft_log", 1, lambda s, now: s.raftstore.log.writing_until(now))
     meter.add_disks("raft_disk", [store.machine.raft_disk for store in stores])
     if first.machine.kv_disk is not first.machine.raft_disk:
-        pool("kv_disk", 1, lambda s: s.machine.kv_disk.busy_ns)
-    pool("grpc", first.grpc.threads, lambda s: s.grpc.busy_ns)
-    client = cluster.client_machine
-    meter.add_station("client_cpu", scenario.hardware.client_cores, lambda: client.busy_ns)
+        meter.add_disks("kv_disk", [store.machine.kv_disk for store in stores])
+    pool("grpc", first.grpc.threads, lambda s, now: s.grpc.busy_until(now))
+    client_cores = scenario.hardware.client_cores
+    meter.add_station("client_cpu", client_cores, cluster.client_machine.busy_until)
     tidb_cores = scenario.hardware.tidb_cores * len(nodes)
-    meter.add_station("tidb_cpu", tidb_cores, lambda: sum(node.busy_ns for node in nodes))
+    meter.add_station(
+        "tidb_cpu", tidb_cores, lambda now_ns: sum(node.busy_until(now_ns) for node in nodes)
+    )
     meter.add_total("fsyncs", "raft", over(lambda s: s.raftstore.log.fsyncs))
     meter.add_total("raft_entries", "all", over(lambda s: s.raftstore.log.entries))
     meter.add_total("store_messages", "all", over(lambda s: s.raftstore.pool.messages))

@@ -93,10 +93,15 @@ class ApplyPool:
         self._queue: deque[Peer] = deque()
         self._idle: list[Process] = []
         self.threads = tikv.apply_pool_size
-        self.busy_ns = 0
+        self._busy_ns = self._running = 0
+        """When rounds ended less when they began, and how many have not ended."""
         self.rounds = 0
         for _ in range(self.threads):
             ctx.env.process(self._run())
+
+    def busy_until(self, now_ns: int) -> int:
+        """Returns for how long pollers have been applying until now, summed over them."""
+        return self._busy_ns + self._running * now_ns
 
     def schedule(self, peer: Peer, entries: list[Entry]) -> None:
         """Queues committed entries of a peer."""
@@ -122,8 +127,8 @@ class ApplyPool:
 
     def _run(self) -> Story:
         """One apply poller."""
-        cores = self._cores
-        process = self._ctx.env.this_process
+        env, cores = self._ctx.env, self._cores
+        process = env.this_process
         while True:
             woken_ns = 0
             while not self._queue:
@@ -134,11 +139,14 @@ class ApplyPool:
             for written in _write_batches(batch):
                 held_ns = cores.hold(self._service_ns(written), cores.slowness())
                 cores.running += 1
-                self.busy_ns += held_ns
+                self._busy_ns -= env.now_ns + woken_ns
+                self._running += 1
                 self.rounds += 1
                 yield held_ns + woken_ns
                 woken_ns = 0
                 cores.running -= 1
+                self._running -= 1
+                self._busy_ns += env.now_ns
                 self._apply_batch(written)
             self._release(batch)
 

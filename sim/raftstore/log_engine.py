@@ -150,9 +150,13 @@ class LogEngine:
         self._rewrite_bytes = int(slice_phase * _REWRITE_SLICE_BYTES)
         self.entries = 0
         self.fsyncs = 0
-        self.writing_ns = 0
-        """Time during which an append + fsync was in flight."""
+        self._writing_ns = self._durable_ns = 0
+        """How long all groups take, and when the last one is durable."""
         self._process = env.process(self._run())
+
+    def writing_until(self, now_ns: int) -> int:
+        """Returns for how long an append + fsync has been in flight until now."""
+        return self._writing_ns - max(0, self._durable_ns - now_ns)
 
     def write(
         self,
@@ -226,7 +230,8 @@ class LogEngine:
         now_ns = self._env.now_ns
         finish_ns = self._disk.sync_write(now_ns, size, metadata)
         self.fsyncs += 1
-        self.writing_ns += finish_ns - now_ns
+        self._writing_ns += finish_ns - now_ns
+        self._durable_ns = finish_ns
         return finish_ns
 
     def _charge(self, written: int, weights: list[int]) -> None:

@@ -81,14 +81,18 @@ class StorePool:
         if tikv.store_io_pool_size:
             self._workers = WriteWorkers(ctx, log)
         self.threads = tikv.store_pool_size
-        self.busy_ns = 0
-        """Time that pollers spent in rounds, fsync included, summed over the pollers."""
+        self._busy_ns = self._running = 0
+        """When rounds ended less when they began, and how many have not ended."""
         self._taking = 0
         """Pollers that handle mail now: they take one peer after the other, each its share."""
         self.messages = 0
         self.rounds = 0
         for _ in range(self.threads):
             ctx.env.process(self._run())
+
+    def busy_until(self, now_ns: int) -> int:
+        """Returns for how long pollers have been in rounds until now, fsync included, in sum."""
+        return self._busy_ns + self._running * now_ns
 
     def commit(self, peer: Peer, entries: list[Entry]) -> None:
         """Hands committed entries to the apply pool; a leader's lease begins when it proposed."""
@@ -117,7 +121,8 @@ class StorePool:
                 router.idle.append(process)
                 yield UNTIL_WOKEN
                 woken_ns = cores.wake_ns
-            began_ns = env.now_ns
+            self._busy_ns -= env.now_ns
+            self._running += 1
             self.rounds += 1
             batch: list[Peer] = []
             readies: list[Task] = []
@@ -142,7 +147,8 @@ class StorePool:
                     yield UNTIL_WOKEN
                 self._persisted(readies, outbox)
             self._release(batch)
-            self.busy_ns += env.now_ns - began_ns
+            self._running -= 1
+            self._busy_ns += env.now_ns
 
     def _handle_mail(  # noqa: C901 - one pass over the peers that have mail
         self, batch: list[Peer], slowness: float, woken_ns: int

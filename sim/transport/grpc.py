@@ -25,8 +25,12 @@ class GrpcThreads:
         self._cores = cores
         self._free = [0] * threads
         self.threads = threads
-        self.busy_ns = 0
-        """Time that threads were busy so far, summed over them."""
+        self._busy_ns = 0
+        """Time that threads are busy with what has come, summed over them."""
+
+    def busy_until(self, now_ns: int) -> int:
+        """Returns for how long threads have been busy until now, summed over them."""
+        return self._busy_ns - sum(free_ns - now_ns for free_ns in self._free if free_ns > now_ns)
 
     def handle(self, connection: int, now_ns: int, service_ns: int) -> int:
         """Returns how long a message takes here, its wait for its thread included, in ns."""
@@ -37,6 +41,6 @@ class GrpcThreads:
             start_ns = now_ns
         held_ns = floor(service_ns * cores.slowness())
         cores.background_ns += held_ns
-        self.busy_ns += held_ns
+        self._busy_ns += held_ns
         free[thread] = done_ns = start_ns + held_ns
         return done_ns - now_ns + cores.crowding_ns

@@ -1,6 +1,6 @@
 """Stations answer as a dumb queue would."""
 
-from itertools import accumulate
+from itertools import accumulate, pairwise
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -28,6 +28,22 @@ def test_servers_are_first_come_first_served(gaps: list[tuple[int, int]], server
     expected = finishes_by_hand(arrivals, services, servers)
     assert [many.reserve(*job) for job in zip(arrivals, services, strict=True)] == expected
     assert many.busy_ns == sum(services)
+
+
+@given(jobs, st.integers(1, 4), st.lists(st.integers(1, 200), max_size=20))
+def test_servers_are_busy_with_jobs_that_have_come_and_never_for_longer_than_time(
+    gaps: list[tuple[int, int]], servers: int, later_ns: list[int]
+) -> None:
+    many = FifoServers(servers)
+    arrivals = list(accumulate(gap for gap, _ in gaps))
+    for arrival, (_, service) in zip(arrivals, gaps, strict=True):
+        done_ns = many.reserve(arrival, service)
+        assert 0 <= many.busy_until(arrival) <= servers * arrival
+        assert many.busy_until(done_ns) >= service
+    times = list(accumulate([max(arrivals, default=0), *later_ns]))
+    busy = [many.busy_until(time) for time in times]
+    for (before, after), step_ns in zip(pairwise(busy), later_ns, strict=True):
+        assert before <= after <= before + servers * step_ns
 
 
 def test_a_job_is_slowed_down_by_those_that_run_when_it_starts() -> None:

@@ -17,7 +17,19 @@ def test_jobs_wait_for_a_thread_in_order() -> None:
     env = LeanEnv()
     pool = ThreadPool(env, Cores(8), 2, "scheduler")
     assert finishes(pool, env, [30, 10, 20, 5]) == [(10, 1), (30, 0), (30, 2), (35, 3)]
-    assert (pool.busy_ns, env.events) == (65, 4)
+    assert (pool.busy_until(env.now_ns), env.events) == (65, 4)
+
+
+def test_a_job_counts_as_it_runs_not_when_it_begins() -> None:
+    env = LeanEnv()
+    pool = ThreadPool(env, Cores(8), 2, "apply")
+    for service in (30, 10, 20):
+        pool.submit(service, lambda _: None, None)
+    busy = []
+    for now_ns in (5, 15, 30, 40):
+        env.run_until(now_ns)
+        busy.append(pool.busy_until(now_ns))
+    assert busy == [10, 30, 60, 60]
 
 
 def test_more_threads_than_cores_run_slower() -> None:
@@ -32,7 +44,7 @@ def test_more_threads_than_cores_run_slower() -> None:
     assert 100 * cores.slowness() == 200
     assert finishes(other, env, [100]) == [(200, 0)]
     assert cores.running == 0
-    assert crowd.busy_ns == 100 + 100 + 150
+    assert crowd.busy_until(env.now_ns) == 100 + 100 + 150
     assert cores.busy_ns == 400, "what was done: two cores are never more than twice busy"
 
 
@@ -70,7 +82,7 @@ def test_a_thread_that_waits_for_a_disk_takes_no_cpu() -> None:
     pool.submit(10, lambda name: log.append((env.now_ns, name)), "waits for the thread")
     env.run_until(1_000)
     assert log == [(110, "reads"), (120, "waits for the thread")]
-    assert (pool.busy_ns, cores.busy_ns) == (120, 20)
+    assert (pool.busy_until(env.now_ns), cores.busy_ns) == (120, 20)
 
 
 def test_a_job_waits_until_an_idle_thread_is_awake_but_a_busy_thread_goes_on() -> None:
@@ -79,4 +91,4 @@ def test_a_job_waits_until_an_idle_thread_is_awake_but_a_busy_thread_goes_on() -
     pool = ThreadPool(env, cores, 1, "scheduler")
     assert finishes(pool, env, [30, 10]) == [(35, 0), (45, 1)]
     assert finishes(pool, env, [10]) == [(10**6 + 15, 0)]
-    assert (pool.busy_ns, cores.busy_ns) == (60, 50)
+    assert (pool.busy_until(env.now_ns), cores.busy_ns) == (60, 50)

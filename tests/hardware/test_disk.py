@@ -1,6 +1,8 @@
 """A disk: a latency for everybody, a budget for all together."""
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from sim.distributions import Constant, Lognormal, mean_ns
 from sim.hardware import Disk, DiskSpec
@@ -35,7 +37,28 @@ def test_latencies_overlap_and_the_budget_does_not() -> None:
     finishes = [device.sync_write(0, 4 * KIB) for _ in range(3)]
     assert finishes == [APPEND_NS + i * 10 * NS_PER_US for i in range(3)]
     assert (device.fsyncs, device.ios, device.written_bytes) == (3, 3, 12 * KIB)
-    assert device.busy_ns == 30 * NS_PER_US
+    assert [device.busy_until(us * NS_PER_US) // NS_PER_US for us in (5, 30, 40)] == [5, 30, 30]
+
+
+@pytest.mark.parametrize("spec", [NVME, EBS], ids=["device", "tokens"])
+@given(
+    st.lists(
+        st.tuples(st.integers(0, 30), st.booleans(), st.integers(1, 2000)), min_size=1, max_size=40
+    )
+)
+def test_no_disk_is_busier_than_time(spec: DiskSpec, writes: list[tuple[int, bool, int]]) -> None:
+    """Also between two calls: what it writes in the background goes on."""
+    device = disk(spec)
+    now_ns = busy_ns = 0
+    for gap_ms, in_background, size_kib in writes:
+        for _ in range(3):
+            now_ns += gap_ms * NS_PER_MS // 3
+            before_ns, busy_ns = busy_ns, device.busy_until(now_ns)
+            assert before_ns <= busy_ns + 1 <= before_ns + gap_ms * NS_PER_MS // 3 + 2
+        if in_background:
+            device.background_write(now_ns, size_kib * KIB)
+        else:
+            device.sync_write(now_ns, size_kib * KIB)
 
 
 def test_a_write_waits_for_one_background_io_not_for_the_backlog() -> None:

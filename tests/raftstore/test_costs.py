@@ -126,7 +126,7 @@ def test_a_grpc_thread_serves_one_message_after_the_other() -> None:
     arrived = [lock.arrived_ns - ONE_WAY_NS for lock in locks]
     assert arrived == [near(100 * US)] * 4 + [near(200 * US)] * 2
     grpc = scene.cluster.stores[1].grpc
-    assert grpc.busy_ns == near(6 * 200 * US)
+    assert grpc.busy_until(scene.env.now_ns) == near(6 * 200 * US)
 
 
 def test_requests_share_a_message_that_is_still_open() -> None:
@@ -135,8 +135,8 @@ def test_requests_share_a_message_that_is_still_open() -> None:
     locks = [scene.lock(bytes([n]), TXN + n) for n in range(6)]
     scene.run(10 * NS_PER_MS)
     assert [lock.opens_message for lock in locks] == [True] * 4 + [False] * 2
-    assert scene.node.busy_ns == near(4 * 2 * 100 * US)  # with the answer's
-    assert scene.cluster.stores[1].grpc.busy_ns == near(4 * 2 * 100 * US)
+    assert scene.node.busy_until(scene.env.now_ns) == near(4 * 2 * 100 * US)  # with the answer's
+    assert scene.cluster.stores[1].grpc.busy_until(scene.env.now_ns) == near(4 * 2 * 100 * US)
     sent = [lock.arrived_ns - ONE_WAY_NS for lock in locks]
     assert sent == [near(300 * US)] * 6
 
@@ -146,7 +146,7 @@ def test_a_statement_pays_by_its_rows_and_for_writing() -> None:
         scene = scene_with(IN_MEMORY, **cpu)
         scene.begin(script(update(b"a", b"b")))
         scene.run()
-        return scene.node.busy_ns
+        return scene.node.busy_until(scene.env.now_ns)
 
     plain = busy_ns()
     assert busy_ns(tidb_row_ns=7 * US) - plain == near(2 * 7 * US)
