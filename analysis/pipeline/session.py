@@ -245,7 +245,11 @@ def stop_spark(starter: SparkStarter, wait_s: float = STOP_WAIT_S) -> None:
     if context is not None:
         application = context.applicationId
         process = getattr(context._gateway, "proc", None)
+        # It would wait a second for a JVM that has nothing to say; the user would wait as well.
+        accumulators = context._accumulatorServer
+        context._accumulatorServer = None  # type: ignore[assignment]
         context.stop()
+        threading.Thread(target=accumulators.shutdown, daemon=True).start()
         if process is not None:
             process.stdin.close()
             process.wait(wait_s)
