@@ -12,7 +12,7 @@ import select
 import subprocess
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, Final
 
@@ -101,12 +101,12 @@ class Tab:
         """Waits until a script comes to something true, and returns it."""
         deadline_s = time.monotonic() + _DEADLINE_S
         while True:
-            try:
+            value = None
+            with suppress(PageLeft):  # The page that comes after it is asked again.
                 found = self._ask("Runtime.evaluate", expression=script, returnByValue=True)
-            except PageLeft:
-                continue
-            value = found["result"].get("value")
-            if value and "exceptionDetails" not in found:
+                if "exceptionDetails" not in found:
+                    value = found["result"].get("value")
+            if value:
                 return value
             assert time.monotonic() < deadline_s, f"never: {script}; console: {self.console}"
             time.sleep(0.05)
