@@ -44,6 +44,9 @@ class KeyLocks(Probe):
         """Keys with a prewritten lock, and whose it is."""
         self._over: dict[bytes, int] = {}
         """The last transaction that was committed or rolled back on a key."""
+        self._apart: dict[bytes, int] = {}
+        """Keys with a lock that some replicas have and a store too old to read it has not (RFC 77,
+        Compatibility); where that store led, the lock's end did not remove it from the others."""
 
     def granted(self, peer: Peer, request: KvRequest) -> None:
         """Refuses a grant over another transaction's prewritten lock."""
@@ -69,6 +72,10 @@ class KeyLocks(Probe):
                 self._report.add(
                     KEPT, f"{lock} on {show_key(key)} was lost by a {cause} of {peer.region}"
                 )
+
+    def migration_ignored(self, peer: Peer, locks: Sequence[tuple[bytes, Lock]]) -> None:
+        """Notes locks of which a replica goes without what the others have."""
+        self._apart.update((key, lock.start_ts) for key, lock in locks)
 
     def command_applied(self, command: RaftCommand, batch: WriteBatch) -> None:
         """Takes a command that was applied for the first time."""
@@ -105,7 +112,7 @@ class KeyLocks(Probe):
         cause = batch.cause
         for key, lock in batch.lock_puts:
             start_ts = lock.start_ts
-            if over.get(key) == start_ts:
+            if over.get(key) == start_ts and self._apart.get(key) != start_ts:
                 self._resurrected(key, lock, "had ended there")
             other = prewritten.get(key)
             if other is not None and (other != start_ts or lock.kind == PESSIMISTIC):

@@ -59,7 +59,8 @@ class LeaderTransfer:
         if mail.to_store == peer.store or peer.state.in_flashback:
             return
         if self._goes_on_alone:
-            if peer.merge is None:
+            # A merge's table must not be opened again, either, when nothing comes of the transfer.
+            if peer.merge is None and peer.locks.status is not LocksStatus.MERGING_REGION:
                 self._close_table(peer, mail.to_store)
         else:
             self._ask(peer, mail.to_store)

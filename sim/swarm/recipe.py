@@ -92,6 +92,8 @@ class Recipe:
     """Stores that run a version from before in-memory locks."""
     slow_cpu: int = 1
     """All CPU work of TiKV takes this many times longer, so that more things happen at once."""
+    write_amplification: int = 3
+    """Much makes stores owe a second of compaction at once, so that their writes are delayed."""
     faults: tuple[Fault, ...] = ()
     ablations: tuple[str, ...] = ()
 
@@ -148,6 +150,8 @@ _BEFORE_ACK: Final = HELD_POINTS.index("before_transfer_ack")
 _REPLICAS: Final = (3, 3, 3, 3, 3, 3, 3, 1, 2, 5)
 """Copies of each region that are wanted; there are no more than stores."""
 
+_AMPLIFICATIONS: Final = (3, 1000)
+
 _RACING: Final = 0.4
 """Share of runs that have races: a few faults that together lead where one alone hardly does."""
 
@@ -191,9 +195,10 @@ def recipe_of(seed: int) -> Recipe:
         slow_cpu=_one_of(stream, (1, 1, 5, 20)),
         faults=_faults(stream, busy_ns),
     )
-    # A stream of its own: what the others draw does not depend on it.
+    # Streams of their own: what the others draw does not depend on them.
     copies = _one_of(streams.stream("swarm/replicas"), _REPLICAS)
-    recipe = replace(recipe, replicas=min(copies, recipe.stores))
+    amplification = _one_of(streams.stream("swarm/compaction"), _AMPLIFICATIONS)
+    recipe = replace(recipe, replicas=min(copies, recipe.stores), write_amplification=amplification)
     races = streams.stream("swarm/races")
     return _with_races(recipe, races) if races.random() < _RACING else recipe
 

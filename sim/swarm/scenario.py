@@ -94,7 +94,11 @@ def scenario_of(recipe: Recipe) -> Scenario:
         base,
         run=replace(base.run, seed=recipe.seed, measure_ns=recipe.busy_ns),
         cluster=cluster,
-        hardware=replace(base.hardware, cpu=slow),
+        hardware=replace(
+            base.hardware,
+            cpu=slow,
+            lsm=replace(base.hardware.lsm, write_amplification=recipe.write_amplification),
+        ),
         tikv=replace(base.tikv, **_tikv(recipe)),
     )
 

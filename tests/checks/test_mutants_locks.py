@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
@@ -20,7 +21,7 @@ from sim.storage import scheduler
 from sim.storage.commands import execute
 from sim.storage.request import Kind, KvRequest
 from sim.swarm.recipe import Fault, Recipe
-from sim.swarm.unit import SwarmUnit
+from sim.swarm.unit import SwarmUnit, outcome_of
 from sim.units import NS_PER_MS
 from tests.checks.planted import busy_unit, laws_broken
 from tests.scenes import IN_MEMORY, PIPELINED, SYNC
@@ -173,6 +174,14 @@ def test_migrated_locks_are_lost_on_a_store_that_cannot_read_them() -> None:
     assert unit.result().violations == ()
     assert unit.recorder.counter("locks_lost", "old_version").value > 0
     assert unit.recorder.counter("locks_lost", "unexplained").value == 0
+
+
+def test_a_lock_that_ended_where_it_was_not_known_may_be_met_again_elsewhere() -> None:
+    """Store 2 leads without the lock, commits over it, and the others have it still."""
+    recipe = replace(
+        AN_OLD_STORE, seed=481, rows=3, readers=1, slow_cpu=5, one_pc=True, async_commit=True
+    )
+    assert outcome_of(recipe).violations == ()
 
 
 def test_a_store_that_overlooks_migrated_locks(monkeypatch: pytest.MonkeyPatch) -> None:
