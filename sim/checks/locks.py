@@ -75,6 +75,7 @@ class KeyLocks(Probe):
 
     def migration_ignored(self, peer: Peer, locks: Sequence[tuple[bytes, Lock]]) -> None:
         """Notes locks of which a replica goes without what the others have."""
+        del peer
         self._apart.update((key, lock.start_ts) for key, lock in locks)
 
     def command_applied(self, command: RaftCommand, batch: WriteBatch) -> None:

@@ -188,9 +188,23 @@ class Membership:
         message = GcPeer(region.region_id, peer.store, peer.raft.term, region.epoch.conf_ver)
         self._ctx.transport.send_message(store, message)
 
+    def answer_for_merged(self, vote: RequestVote) -> None:
+        """Tells a candidate that its region is no more, if it did not belong to it at the end.
+
+        One that did will be brought up to date, and taken over, by the target's replica beside it.
+
+        Source: tikv/tikv components/raftstore/src/store/fsm/store.rs (check_msg: a peer that is
+        isolated before prepare_merge and conf remove just removes itself).
+        """
+        ctx = self._ctx
+        merged = ctx.merged_into.get(vote.region_id)
+        if merged is not None and vote.store not in merged.stores:
+            message = GcPeer(vote.region_id, ctx.store_id, vote.term, None)
+            ctx.transport.send_message(vote.store, message)
+
     def gc(self, peer: Peer, mail: GcPeer) -> None:
         """Removes a replica whose region has gone on without it."""
-        if peer.region.epoch.conf_ver < mail.conf_ver:
+        if mail.conf_ver is None or peer.region.epoch.conf_ver < mail.conf_ver:
             destroy(self._ctx, peer, "removed")
 
     def install(self, peer: Peer, snapshot: Snapshot) -> None:

@@ -12,6 +12,7 @@ from typing import Final
 from sim.distributions import Sampler
 from sim.engine import Cores
 from sim.hardware.disk import Disk
+from sim.protocol.raft import RequestVote
 from sim.protocol.write_batch import CAUSE_NAMES
 from sim.raftstore.apply import ApplyPool
 from sim.raftstore.context import StoreContext
@@ -120,6 +121,8 @@ class Raftstore:
         if isinstance(message, DiskUsageReport):
             report_received(self._ctx, message)
             return
+        if isinstance(message, RequestVote):
+            self._fsm.membership.answer_for_merged(message)
         peer = self._fsm.membership.first_contact(message)
         if peer is not None:
             self._ctx.router.deliver(peer, message)

@@ -37,7 +37,8 @@ class GcPeer(NamedTuple):
     region_id: int
     store: int
     term: int
-    conf_ver: int
+    conf_ver: int | None
+    """Of the region that goes on without it; None: that is part of another one by now."""
 
 
 class DiskUsage(IntEnum):

@@ -11,6 +11,9 @@ from pathlib import Path
 import pytest
 
 from sim.protocol.ablations import ABLATIONS
+from sim.protocol.write_batch import WriteBatch
+from sim.storage.flow_controller import FlowController
+from sim.storage.request import KvRequest
 from sim.swarm.fuzz import add_hits, never_hit, outcomes
 from sim.swarm.recipe import VERBS, recipe_of
 from sim.swarm.unit import outcome_of
@@ -70,6 +73,25 @@ def test_what_was_broken_is_mended(seed: int) -> None:
 
 def test_a_leader_that_dies_as_it_gets_its_second_replica_is_elected_again() -> None:
     assert outcome_of(recipe_of(2000459)).violations == ()
+
+
+def test_a_replica_learns_that_its_region_was_merged_away_without_it() -> None:
+    assert outcome_of(recipe_of(4001763)).violations == ()
+
+
+def test_some_stores_owe_more_compaction_than_they_can_write(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    delayed = []
+    sound = FlowController.delay
+
+    def delay(flow: FlowController, request: KvRequest, batch: WriteBatch) -> None:
+        delayed.append(request)
+        sound(flow, request, batch)
+
+    monkeypatch.setattr(FlowController, "delay", delay)
+    assert outcome_of(recipe_of(105)).violations == ()
+    assert len(delayed) > 100
 
 
 def test_all_numbers_of_replicas_are_drawn() -> None:
