@@ -245,7 +245,7 @@ def stop_spark(starter: SparkStarter, wait_s: float = STOP_WAIT_S) -> None:
     if context is not None:
         application = context.applicationId
         process = getattr(context._gateway, "proc", None)
-        # It would wait a second for a JVM that has nothing to say; the user would wait as well.
+        # Its shutdown waits up to a second for the JVM to say something; the user need not.
         accumulators = context._accumulatorServer
         context._accumulatorServer = None  # type: ignore[assignment]
         context.stop()

@@ -11,6 +11,11 @@ from collections.abc import Sequence
 from math import floor
 
 
+def booked_beyond(free: Sequence[int], now_ns: int) -> int:
+    """Returns for how long servers are taken beyond now, summed; ``free``: until when each is."""
+    return sum(free_ns - now_ns for free_ns in free if free_ns > now_ns)
+
+
 class FifoServers:
     """Several equal servers with one queue, first come first served.
 
@@ -32,7 +37,7 @@ class FifoServers:
 
     def busy_until(self, now_ns: int) -> int:
         """Returns for how long servers have been busy until now, summed over them."""
-        return self.busy_ns - sum(free_ns - now_ns for free_ns in self._free if free_ns > now_ns)
+        return self.busy_ns - booked_beyond(self._free, now_ns)
 
     def reserve(self, now_ns: int, service_ns: int) -> int:
         """Returns when a job that arrives now will be done, in nanoseconds."""

@@ -18,7 +18,6 @@ from collections import deque
 from collections.abc import Callable
 
 from sim.engine import LeanEnv, Story
-from sim.protocol.write_batch import WriteBatch
 from sim.raftstore.kv_engine import KvEngine
 from sim.storage.request import KvRequest
 
@@ -33,7 +32,7 @@ class FlowController:
         self._engine = engine
         self._release = release
         self._env = env
-        self._waiting: deque[tuple[KvRequest, WriteBatch]] = deque()
+        self._waiting: deque[KvRequest] = deque()
         self._runs = False
 
     @property
@@ -41,9 +40,9 @@ class FlowController:
         """Whether a write has to wait."""
         return self._engine.is_behind or self._runs
 
-    def delay(self, request: KvRequest, batch: WriteBatch) -> None:
-        """Lets a command wait for its turn."""
-        self._waiting.append((request, batch))
+    def delay(self, request: KvRequest) -> None:
+        """Lets a command that has something to write wait for its turn."""
+        self._waiting.append(request)
         if not self._runs:
             self._runs = True
             self._env.process(self._run())
@@ -59,7 +58,8 @@ class FlowController:
             if overdue_ns > 0:
                 yield overdue_ns
             else:
-                request, batch = self._waiting.popleft()
+                request = self._waiting.popleft()
+                assert request.batch is not None, "only writes are delayed"
                 self._release(request)
-                yield self._engine.writing_ns(batch)
+                yield self._engine.writing_ns(request.batch)
         self._runs = False

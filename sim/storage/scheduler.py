@@ -367,7 +367,7 @@ class Scheduler:
         request.batch = batch
         self._pending_bytes += batch.raft_bytes
         if self._flow.throttles:
-            self._flow.delay(request, batch)
+            self._flow.delay(request)
         else:
             self._send_to_raft(request, peer, batch)
 

@@ -8,6 +8,7 @@ from math import floor
 from typing import Final
 
 from sim.engine import Cores
+from sim.engine.stations import booked_beyond
 
 CONNECTIONS: Final = 4
 """``tikv-client.grpc-connection-count``: connections from a TiDB node to each store."""
@@ -30,7 +31,7 @@ class GrpcThreads:
 
     def busy_until(self, now_ns: int) -> int:
         """Returns for how long threads have been busy until now, summed over them."""
-        return self._busy_ns - sum(free_ns - now_ns for free_ns in self._free if free_ns > now_ns)
+        return self._busy_ns - booked_beyond(self._free, now_ns)
 
     def handle(self, connection: int, now_ns: int, service_ns: int) -> int:
         """Returns how long a message takes here, its wait for its thread included, in ns."""

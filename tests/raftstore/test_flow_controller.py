@@ -46,7 +46,7 @@ class Store:
             slice_phase=0.0,
         )
         self.passed: list[tuple[object, int]] = []
-        self.flow = FlowController(self.env, self.engine, self._note)
+        self.flow = FlowController(self.env, self.engine, self._note)  # type: ignore[arg-type]
         self.env.run_until(1)
 
     def apply(self, slices: int) -> None:
@@ -55,13 +55,13 @@ class Store:
             self.engine.end_of_round(0)
 
     def write(self, name: str) -> None:
-        self.flow.delay(name, SLICE)  # type: ignore[arg-type]
+        self.flow.delay(SimpleNamespace(name=name, batch=SLICE))  # type: ignore[arg-type]
 
     def run_until(self, at_ns: int) -> None:
         self.env.run_until(at_ns)
 
-    def _note(self, name: object) -> None:
-        self.passed.append((name, self.env.now_ns))
+    def _note(self, request: SimpleNamespace) -> None:
+        self.passed.append((request.name, self.env.now_ns))
 
 
 @pytest.fixture

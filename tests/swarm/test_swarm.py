@@ -11,7 +11,6 @@ from pathlib import Path
 import pytest
 
 from sim.protocol.ablations import ABLATIONS
-from sim.protocol.write_batch import WriteBatch
 from sim.storage.flow_controller import FlowController
 from sim.storage.request import KvRequest
 from sim.swarm.fuzz import add_hits, never_hit, outcomes
@@ -85,9 +84,9 @@ def test_some_stores_owe_more_compaction_than_they_can_write(
     delayed = []
     sound = FlowController.delay
 
-    def delay(flow: FlowController, request: KvRequest, batch: WriteBatch) -> None:
+    def delay(flow: FlowController, request: KvRequest) -> None:
         delayed.append(request)
-        sound(flow, request, batch)
+        sound(flow, request)
 
     monkeypatch.setattr(FlowController, "delay", delay)
     assert outcome_of(recipe_of(105)).violations == ()

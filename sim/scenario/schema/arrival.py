@@ -135,7 +135,7 @@ class ArrivalSection(Section):
         """Judges whether clients form one kind of loop."""
         if self.threads is not None and self.rate_per_s is not None:
             raise Wrong("both threads and rate; keep threads (closed loop) or rate (open loop); "
-                        "what an extended file says goes with null: threads: null",
+                        "to drop the one that an extended file gives, set it to null",
                         at="rate")  # fmt: skip
         if self.threads is None and self.rate_per_s is None:
             raise Wrong("says neither threads nor rate; write threads: 50 (closed loop) or "
