@@ -4,7 +4,7 @@ Law: nothing is delayed while the data disk keeps up. When it does not, writes p
 in the order in which they came, no faster than the disk writes what comes of them, and none while
 more than the limit is owed. So clients write as fast as flush and compaction do, which is what
 TiKV's controller aims at. Its limits are gigabytes (20 files in level 0, 5 memtables, 192 GiB of
-pending compaction) and gather in minutes; that of ``KvEngine`` is reached within a warm-up.
+pending compaction) and gather in minutes; that of ``KvEngine`` is reached in about a second.
 
 Locks kept in memory write nothing and pass. What other stores' leaders write is not delayed here.
 
