@@ -153,10 +153,15 @@ def _command(totals: _Totals) -> Cost:
 
 
 def _message(totals: _Totals) -> Cost:
-    why = "CPU of the store pollers by messages and proposals, visits and bytes included"
+    """What pollers do for a message, a proposal, or the word that one has been applied."""
+    why = "CPU of the store pollers by messages, proposals and their being applied on "
+    why += f"{REPLICAS} replicas, visits and bytes included"
     needs = f"{_CPU}{{name=~'(raftstore|rs)_.*'}}, {_SENT}, {_PROPOSED} by type"
     sent, proposed = totals.of(_SENT), totals.of(_PROPOSED, _PROPOSALS)
-    count = None if sent is None or proposed is None else sent + proposed
+    applied = totals.of(_PROPOSED, _IN_RAFT)
+    count = None
+    if sent is not None and proposed is not None and applied is not None:
+        count = sent + proposed + applied * REPLICAS
     return _cost("store_message", totals.cpu_seconds(r"(raftstore|rs)_.*"), count, why, needs)
 
 

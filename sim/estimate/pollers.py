@@ -51,7 +51,12 @@ class PollerLoad:
     hop: float = 0.0
     """For which a round waits, on average, until its thread is awake."""
     heartbeats: float = 0.0
-    """Share of the messages that are heartbeats and their answers; they come one at a time."""
+    """Share of the messages that are ticks, heartbeats and their answers; they come one at a
+    time."""
+    results: float = 0.0
+    """Share of the messages that say that something has been applied."""
+    results_together: float = 1.0
+    """That come of one write to RocksDB."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,10 +144,11 @@ def _burst(load: PollerLoad, batch: float) -> float:
     """Returns how many messages arrive together (geometric).
 
     What a round sends to a store leaves at once: its commands become appends to each follower, its
-    appends become answers.
+    appends become answers. Apply pollers tell of all that they have written together.
     """
     proposed = batch * load.commands / load.together
     arrivals = proposed + 2 * load.followers * (1 - exp(-proposed)) + batch * load.heartbeats
+    arrivals += batch * load.results / load.results_together
     return max(1.0, batch / arrivals) if arrivals else 1.0
 
 

@@ -1,4 +1,4 @@
-"""What follows from how commands spread over regions: heartbeats, shared entries, full lock tables.
+"""What follows from how commands spread over regions: ticks, shared entries, full lock tables.
 
 A follower learns of a commit from the next append or heartbeat of its region. A region that sleeps
 is woken by a write and sleeps again after the heartbeat that follows; each region sleeps when a run
@@ -6,6 +6,7 @@ begins. Commands that wait in one peer's mailbox at the same time share an entry
 """
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from math import exp
 
 import numpy as np
@@ -41,16 +42,34 @@ def too_many_regions(scenario: Scenario) -> int | None:
 def heartbeats_per_s(scenario: Scenario, groups: Sequence[AlikeRegions], txn_per_s: float) -> float:
     """Returns how many rounds of heartbeats all leaders send, per second of the measured time.
 
-    A region that hibernates has a cycle: asleep until a write, then awake for a heartbeat interval
-    (a renewal process). A short run ends before the first heartbeat is due.
+    A short run ends before the first heartbeat is due.
     """
     interval_s = _heartbeat_interval_s(scenario)
+    return _awake(scenario, groups, txn_per_s, interval_s) / interval_s
+
+
+def ticks_per_s(scenario: Scenario, groups: Sequence[AlikeRegions], txn_per_s: float) -> float:
+    """Returns how many ticks of replicas a poller is asked for, per second, in the cluster."""
+    tick_s = scenario.tikv.raft_base_tick_interval_ns / NS_PER_S
+    awake = _awake(scenario, groups, txn_per_s, tick_s)
+    return awake * scenario.cluster.replicas / tick_s
+
+
+def _awake(
+    scenario: Scenario, groups: Sequence[AlikeRegions], txn_per_s: float, first_s: float
+) -> float:
+    """Returns how many regions are awake on average, in the time from ``first_s`` of the run.
+
+    A region that hibernates has a cycle: asleep until a write, then awake for a heartbeat interval
+    (a renewal process).
+    """
     if not scenario.tikv.hibernate_regions:
-        return sum(group.regions for group in groups) / interval_s
+        return float(sum(group.regions for group in groups))
+    interval_s = _heartbeat_interval_s(scenario)
     begin_s, end_s = _measured_s(scenario)
-    due = max(0.0, end_s - max(begin_s, interval_s)) / (end_s - begin_s)
+    due = max(0.0, end_s - max(begin_s, first_s)) / (end_s - begin_s)
     return due * sum(
-        group.regions / (interval_s + group.regions / (group.visits * txn_per_s))
+        group.regions / (1 + group.regions / (group.visits * txn_per_s * interval_s))
         for group in groups
     )
 
@@ -104,6 +123,18 @@ def entries_per_command(
     return float(entries.sum() / commands.sum()) if commands.any() else 1.0
 
 
+@dataclass(frozen=True, slots=True)
+class Mail:
+    """What comes to the peers of a command's region."""
+
+    visits: float = 1.0
+    """Of a peer, per message."""
+    met: float = 0.0
+    """Share of the messages whose peer is in a round."""
+    results: float = 0.0
+    """Of applying, per command, over all replicas."""
+
+
 def mail_of_peers(  # noqa: PLR0913 - a formula's variables, named
     commands: FloatArray,
     regions: FloatArray,
@@ -111,14 +142,17 @@ def mail_of_peers(  # noqa: PLR0913 - a formula's variables, named
     *,
     followers: int,
     entries: float,
+    applied: float,
+    applying_s: float,
     waiting_s: float,
     round_s: float,
-) -> tuple[float, float]:
-    """Returns (visits of a peer per message, share of messages whose peer is in a round).
+) -> Mail:
+    """Returns what comes to peers, and how they find it.
 
     A visit finds what has come while the peer waited for a poller. What comes while its poller is
     in a round with it waits for that poller. A leader gets commands and an answer of each follower
-    to each entry, a follower the entries.
+    to each entry, a follower the entries; both hear when entries have been applied, of all that
+    waited for it together.
 
     Args:
         commands: of a transaction to all regions of a group; shape (groups,).
@@ -126,17 +160,25 @@ def mail_of_peers(  # noqa: PLR0913 - a formula's variables, named
         txn_per_s: transactions.
         followers: of a region.
         entries: that a command takes.
+        applied: share of the entries that followers apply in the measured time.
+        applying_s: from an entry's commit until it is applied.
         waiting_s: how long a message waits for a poller.
         round_s: how long a poller's round takes.
     """
+    asked = float(commands.sum())
+    if not asked:
+        return Mail()
+    results = entries / (1 + commands * (entries * txn_per_s) / regions * applying_s)
     messages = visits = met = 0.0
-    for to_peer, peers in ((1 + followers * entries, 1), (entries, followers)):
-        count = commands * (to_peer * peers)
-        per_s = commands * (to_peer * txn_per_s) / regions
+    to_leader, to_follower = 1 + followers * entries + results, entries + applied * results
+    for to_peer, peers in ((to_leader, 1), (to_follower, followers)):
+        count = commands * to_peer * peers
+        per_s = commands * to_peer * txn_per_s / regions
         messages += float(count.sum())
         visits += float((count / (1 + per_s * waiting_s)).sum())
         met += float((count * np.minimum(1.0, per_s * round_s)).sum())
-    return (visits / messages, met / messages) if messages else (1.0, 0.0)
+    told = float((commands * results).sum()) * (1 + followers * applied)
+    return Mail(visits / messages, met / messages, told / asked)
 
 
 def refused_by_memory(

@@ -24,6 +24,7 @@ from sim.estimate.regions import (
     entries_per_command,
     heartbeats_per_s,
     mail_of_peers,
+    ticks_per_s,
 )
 from sim.estimate.transaction_plan import READS, RequestKind
 from sim.queueing.formulas import erlang_c, in_queue, mean_wait
@@ -111,6 +112,14 @@ class StoreLoad:
     """Messages that come from other stores."""
     heartbeats_per_s: float = 0.0
     """Rounds of all leaders of the cluster."""
+    ticks_per_s: float = 0.0
+    """Of all replicas of the cluster."""
+    results_per_command: float = 0.0
+    """How often a poller hears that it has been applied, over all replicas."""
+    applying_s: float = 0.0
+    """From a command's commit until it is applied."""
+    applied_by_followers: float = 1.0
+    """Share of the commands, in the measured time."""
     entries_per_s: float = 0.0
     """Logged here, as leader and as follower."""
     pollers: PollerFigures = field(default_factory=PollerFigures)
@@ -196,6 +205,8 @@ class StoreModel:
             load = replace(near, txn_per_s=txn_per_s)
         load.opening = opening
         load.heartbeats_per_s = heartbeats_per_s(scenario, groups, txn_per_s)
+        load.ticks_per_s = ticks_per_s(scenario, groups, txn_per_s)
+        load.applied_by_followers = applied
         for step in range(_STEPS):
             # What shares visits follows steeply from the wait: long steps would swing for ever.
             load.step = 0.5 if step < _FAST_STEPS else 0.25
@@ -216,10 +227,11 @@ class StoreModel:
         followers = scenario.cluster.replicas - 1
         commands = load.txn_per_s * self.proposed.count / stores
         entries = commands * load.entries_per_command
-        beats = load.heartbeats_per_s * (1 + 2 * followers) / stores
+        ticks, results = load.ticks_per_s / stores, commands * load.results_per_command
+        beats = 2 * followers * load.heartbeats_per_s / stores
         load.entries_per_s = entries * (1 + followers)
-        load.messages_per_s = messages = commands + 2 * followers * entries + beats
-        load.carried_per_s = messages - commands - beats / (1 + 2 * followers)
+        load.carried_per_s = 2 * followers * entries + beats
+        load.messages_per_s = messages = commands + load.carried_per_s + ticks + results
         if not messages:
             return
         appended = self.disk.appended_bytes(load.txn_per_s, load.entries_per_s)
@@ -237,7 +249,9 @@ class StoreModel:
                 together=self.proposed.count / self.proposed.arrivals
                 if self.proposed.count
                 else 1.0,
-                heartbeats=beats / messages,
+                heartbeats=(beats + ticks) / messages,
+                results=results / messages,
+                results_together=load.applied_together,
                 logging=(commands + followers * entries) / messages,
                 write=load.write_ns,
                 write_scv=self.disk.append_scv,
@@ -255,17 +269,20 @@ class StoreModel:
         """How many messages a visit finds, and commands an entry, while they wait for a poller."""
         commands, regions = self._commands, self._regions
         wait_s = min(load.pollers.wait / NS_PER_S, _LONGEST_S)
-        visits, in_round = mail_of_peers(
+        mail = mail_of_peers(
             commands,
             regions,
             load.txn_per_s,
             followers=self.scenario.cluster.replicas - 1,
             entries=load.entries_per_command,
+            applied=load.applied_by_followers,
+            applying_s=load.applying_s,
             waiting_s=wait_s,
             round_s=load.pollers.round / NS_PER_S,
         )
-        load.visits_per_message += load.step * (visits - load.visits_per_message)
-        load.woken += load.step * (load.pollers.woken * (1 - in_round) - load.woken)
+        load.results_per_command += load.step * (mail.results - load.results_per_command)
+        load.visits_per_message += load.step * (mail.visits - load.visits_per_message)
+        load.woken += load.step * (load.pollers.woken * (1 - mail.met) - load.woken)
         if self.scenario.tikv.cmd_batch:
             shared = entries_per_command(commands, regions, load.txn_per_s, wait_s)
             load.entries_per_command += load.step * (shared - load.entries_per_command)
@@ -316,6 +333,8 @@ class StoreModel:
         # Whoever runs takes its share of what waits.
         together = 1 + (apply.queue or 0.0) / apply.servers
         load.applied_together += load.step * (together - load.applied_together)
+        applying_s = min((apply.wait_ns() + apply.service_ns) / NS_PER_S, _LONGEST_S)
+        load.applying_s += load.step * (applying_s - load.applying_s)
         apply.busy = applying  # Its meter stops while a thread wakes.
         load.slowness = self._slowness_among(cores.busy)
         load.hop_ns = cpu.thread_hop_ns + queued_ns(cpu.thread_run_ns, cores.busy, cores.servers)

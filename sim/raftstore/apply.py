@@ -3,14 +3,15 @@
 One round of a poller::
 
     collect peers with committed entries ► CPU for every command and key ► apply them to the
-    records and to RocksDB ► answer whoever waits ► begin again
+    records and to RocksDB ► answer whoever waits ► tell the raftstore ► begin again
 
 Invariant: entries of one peer are applied in log order; a peer is owned by one poller at a time. An
-entry that was proposed for another version of the region is skipped. The result of an admin command
-goes to the raftstore as mail; until that is read, the raftstore knows the old region only.
+entry that was proposed for another version of the region is skipped. Each round is mail to its
+peers, which a store poller reads; until the result of an admin command is read, the raftstore knows
+the old region only.
 
 Source: tikv/tikv components/raftstore/src/store/fsm/apply.rs (ApplyPoller,
-handle_raft_entry_normal, exec_admin_cmd).
+handle_raft_entry_normal, exec_admin_cmd, flush: notify).
 """
 
 from __future__ import annotations
@@ -43,7 +44,14 @@ from sim.raftstore.context import StoreContext
 from sim.raftstore.destroy import destroy
 from sim.raftstore.kv_engine import KvEngine
 from sim.raftstore.membership import Membership
-from sim.raftstore.msg import Applied, AppliedToTerm, FencePassed, LocksApplied, Skipped
+from sim.raftstore.msg import (
+    Applied,
+    AppliedToTerm,
+    ApplyRes,
+    FencePassed,
+    LocksApplied,
+    Skipped,
+)
 from sim.raftstore.peer import (
     IDLE,
     OWNED,
@@ -201,6 +209,14 @@ class ApplyPool:
                 self._ctx.router.deliver(peer, FencePassed())
         self._kv.end_of_round(cause)
         self._answer(finished)
+        self._notify(batch)
+
+    def _notify(self, batch: Piece) -> None:
+        """Tells each peer's raftstore that something has been applied; a poller visits it."""
+        deliver = self._ctx.router.deliver
+        for peer, entries, _, _ in batch:
+            if entries and not peer.gone:
+                deliver(peer, ApplyRes())
 
     def _apply(  # noqa: C901 - one pass over entries, most often one
         self, peer: Peer, entries: list[Entry], finished: list[RaftCommand], cause: int

@@ -85,7 +85,11 @@ class ReadIndex(NamedTuple):
 
 
 class Tick(NamedTuple):
-    """Raft has something to send after a tick."""
+    """A tick has passed, or something else asks for a poller's visit."""
+
+
+class ApplyRes(NamedTuple):
+    """Entries have been written to RocksDB (ApplyTaskRes::Apply); ``state`` says which."""
 
 
 class AppliedToTerm(NamedTuple):

@@ -30,6 +30,7 @@ from sim.raftstore.merge import Merge
 from sim.raftstore.msg import (
     Applied,
     AppliedToTerm,
+    ApplyRes,
     AskChangePeer,
     AskCommitMerge,
     AskFlashback,
@@ -88,6 +89,7 @@ class PeerFsm:
             AppliedToTerm: role.applied_to_term,
             Skipped: proposals.admin_applied,
             Tick: lambda _peer, _mail: None,
+            ApplyRes: lambda _peer, _mail: None,
         }
         self._by_admin: dict[type, Callable[[Peer, Applied], None]] = {
             Split: self.split.ready,

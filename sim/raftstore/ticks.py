@@ -89,10 +89,9 @@ class Ticks:
         if peer.awake_ticks:
             peer.awake_ticks -= 1
         raft.tick()
-        if not raft.is_eventful:
-            return
+        sends = raft.is_eventful and raft.role is LEADER
         self._router.deliver(peer, Tick())
-        if raft.role is LEADER and min(raft.matched.values()) >= raft.log.committed:
+        if sends and min(raft.matched.values()) >= raft.log.committed:
             peer.commit_told = raft.log.committed
 
 

@@ -55,7 +55,7 @@ def test_real_files_make_a_capacity_study(whole: Path) -> None:
     scenario = study.variants["in_memory"]
     assert scenario.hardware.raft_disk.name == "own_overwriting", "as the raft log is written"
     assert scenario.hardware.network.same_zone == LognormalMean(150_000, 0.2)
-    assert scenario.hardware.cpu.store_message_ns == 60_000
+    assert scenario.hardware.cpu.store_message_ns == 37_500
     assert scenario.tikv.store_io_pool_size == 2
     assert study.capacity is not None
     assert study.capacity.low < (scenario.workload.rate_per_s or 0) < study.capacity.high

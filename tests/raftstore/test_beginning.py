@@ -68,7 +68,9 @@ def test_a_replica_ticks_within_an_interval_also_when_it_comes_later() -> None:
     env = LeanEnv()
     ticked = []
     tikv = Tikv(raft_base_tick_interval_ns=NS_PER_S, hibernate_regions=False)
-    ticks = Ticks(env, tikv, SimpleNamespace())  # type: ignore[arg-type]
+    visited: list[object] = []
+    router = SimpleNamespace(deliver=lambda peer, _mail: visited.append(peer))
+    ticks = Ticks(env, tikv, router)  # type: ignore[arg-type]
     raft = SimpleNamespace(tick=lambda: ticked.append(env.now_ns), is_eventful=False)
     peer = SimpleNamespace(
         region=SimpleNamespace(region_id=40), store=1, raft=raft, stirred=False, awake_ticks=0
@@ -79,3 +81,4 @@ def test_a_replica_ticks_within_an_interval_also_when_it_comes_later() -> None:
     assert len(ticked) == 2
     assert ticked[0] <= 1100 * NS_PER_MS
     assert ticked[1] - ticked[0] == NS_PER_S
+    assert visited == [peer, peer], "a poller handles each tick"

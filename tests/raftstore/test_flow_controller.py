@@ -137,6 +137,7 @@ def test_a_cluster_commits_what_flush_and_compaction_can_write(mode: dict[str, A
     assert given_bytes / len(disks) == pytest.approx(2 * kv_disk.write_bytes_per_s, rel=0.03)
     assert all(each.backlog_ns(unit.env.now_ns) < 1.5 * DEBT_NS for each in disks)
     expected = estimate(of)
-    assert expected.bottleneck == "kv_disk"
+    asked = {each.name: each.utilisation for each in expected.stations}
+    assert asked["kv_disk"] > 0.98
     assert committed / 2 == pytest.approx(expected.txn_per_s, rel=0.1)
     assert not unit.result().violations

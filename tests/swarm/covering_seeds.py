@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Final
 
-COVERING: Final = (11, 21, 25, 95, 266, 334, 408, 557, 792, 1090, 1390)
+COVERING: Final = (11, 22, 70, 98, 143, 253, 369, 457, 464, 648, 792)
 
 
 def covering_set(hits: dict[int, dict[str, int]]) -> list[int]:
