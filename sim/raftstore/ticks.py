@@ -1,9 +1,10 @@
 """Raft's ticks on one store, and hibernation.
 
-Invariant: every replica ticks once a ``raft-base-tick-interval``, each at a phase of its own. A
-replica that has nothing to replicate hibernates: its leader sends no heartbeats and its followers
-do not miss them. It wakes up for a while when its leader's store cannot be reached, when it is
-asked for a vote, and every few minutes: nobody may have told it that it has been removed.
+Invariant: every replica ticks once a ``raft-base-tick-interval``, each at a phase of its own, and
+each tick is a visit of a store poller. A replica that has nothing to replicate hibernates: its
+leader sends no heartbeats and its followers do not miss them. It wakes up for a while when its
+leader's store cannot be reached, when it is asked for a vote, and every few minutes: nobody may
+have told it that it has been removed.
 
 Source: tikv/tikv components/raftstore/src/store/{hibernate_state.rs, fsm/peer.rs
 (on_raft_base_tick, check_group_state, on StoreUnreachable, on_check_peer_stale_state_tick)}.

@@ -109,6 +109,21 @@ def test_a_hot_region_does_not_use_up_its_followers_window() -> None:
     assert all(lock.applied_ns for lock in locks)
 
 
+def test_pollers_hear_of_what_comes_what_has_been_applied_and_every_tick() -> None:
+    scene = Scene(constant_scenario(tikv=SYNC))
+    scene.lock(b"k", TXN)
+    stores = scene.cluster.stores.values()
+    scene.run(3 * NS_PER_MS)
+    # The command, two answers and its being applied; an append, not known to be committed.
+    assert [store.raftstore.pool.messages for store in stores] == [4, 1, 1]
+    scene.run(2_100 * NS_PER_MS)
+    # The leader's two ticks, the second with a heartbeat, and the answers; a follower's tick, the
+    # heartbeat, which says what is committed, and its being applied. Then the region hibernates.
+    assert [store.raftstore.pool.messages for store in stores] == [4 + 4, 1 + 3, 1 + 3]
+    scene.run(20_000 * NS_PER_MS)
+    assert [store.raftstore.pool.messages for store in stores] == [4 + 4, 1 + 3, 1 + 3]
+
+
 def test_followers_of_an_idle_region_learn_of_the_commit_by_a_heartbeat() -> None:
     scene = Scene(constant_scenario(tikv=SYNC))
     scene.lock(b"k", TXN)
