@@ -153,9 +153,9 @@ def _command(totals: _Totals) -> Cost:
 
 
 def _message(totals: _Totals) -> Cost:
-    """What pollers do for a message, a proposal, or the word that one has been applied."""
-    why = "CPU of the store pollers by messages, proposals and their being applied on "
-    why += f"{REPLICAS} replicas, visits and bytes included"
+    """A message, a proposal, or the result of applying one; ticks, which none counts, add to it."""
+    why = f"CPU of the store pollers by messages, proposals and results of applying on {REPLICAS} "
+    why += "replicas, visits and bytes included"
     needs = f"{_CPU}{{name=~'(raftstore|rs)_.*'}}, {_SENT}, {_PROPOSED} by type"
     sent, proposed = totals.of(_SENT), totals.of(_PROPOSED, _PROPOSALS)
     applied = totals.of(_PROPOSED, _IN_RAFT)
