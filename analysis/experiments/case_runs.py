@@ -17,14 +17,14 @@ from analysis.statistics.crossing import MOST_SLACK, NO_SLACK, Crossing, crossin
 from analysis.statistics.intervals import Array
 from analysis.statistics.saturation import Verdict
 from analysis.study.sections import Capacity
+from sim.fact_names import GROUPING
 
 THROUGHPUT: Final = MetricKey("txn_per_s")
 STATIONS: Final = (
     *(MetricKey("cpu_busy", name) for name in CPU_STATIONS),
-    *(MetricKey("disk_busy", name) for name in DISK_STATIONS if name != "raft_log"),
+    *(MetricKey("disk_busy", name) for name in DISK_STATIONS if name != GROUPING),
 )
-"""What can be busy, over all nodes that have one. The log's writer is not among them: it is busy as
-long as there is something to write, and takes larger groups instead of more time."""
+"""What can be busy, over all nodes that have one."""
 
 
 ABORTS: Final = MetricKey("txn_aborts_per_txn")

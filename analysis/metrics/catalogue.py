@@ -99,10 +99,6 @@ DISK_STATIONS: Final = {
     "raft_log": "raft log, appending or syncing",
 }
 """Classes of ``disk_busy``; the raft log is written by one writer, which waits for the disk."""
-GROUPING: Final = frozenset({"store_poller", "raft_log"})
-"""Stations that take all that waits in one group: they are busy as soon as there is something to
-write, and more load makes their groups larger before it makes waits longer. Their busy share does
-not say how much is left."""
 LOCK_STATIONS: Final = {
     "request": "network, to the store",
     "latch": "waiting for a latch on the key",

@@ -14,10 +14,7 @@ from analysis.report.capacity_table import FULL, STATIONS
 from analysis.report.cells import share_text
 from analysis.report.table import DASH, ReportTable, by_variant
 from analysis.study.units import at_point
-from sim.fact_names import WRITE_CAUSES
-
-GROUPED: Final = frozenset({"raft_log"})
-"""Takes all that waits in one group: it is busy long before it is full, and limits nothing."""
+from sim.fact_names import GROUPING, WRITE_CAUSES
 
 
 def limit_blocks(found: Findings) -> Iterator[Block]:
@@ -39,15 +36,15 @@ def limit_blocks(found: Findings) -> Iterator[Block]:
                  [share_text(found.value(point, name, key)) for name in found.variants])
                 for key in keys
             ),
-            "Mean over nodes; a poller is busy while it is in a round, fsync included. A raft log "
-            "that is always busy limits nothing: waiting writes join the next one.",
+            "Mean over nodes. A raft log that is always busy limits nothing: waiting writes join "
+            "the next one.",
         )  # fmt: skip
     if not found.whole_points and not found.searched:
         yield from _busiest_by_point(found)
 
 
 def _sentence(found: Findings, point: int, variant: str, keys: Sequence[MetricKey]) -> str:
-    candidates = [key for key in keys if key.class_ not in GROUPED] or keys
+    candidates = [key for key in keys if key.class_ != GROUPING] or keys
     busiest = max(candidates, key=lambda key: found.amount(point, variant, key))
     share, name = found.amount(point, variant, busiest), STATIONS[busiest.class_]
     who = at_point(variant, found.points[point])
@@ -63,7 +60,7 @@ def _busiest_by_point(found: Findings) -> Iterator[ReportTable]:
     """Yields the busiest station of each point and variant of a sweep."""
     columns = found.columns()
     busy = columns[
-        columns["metric"].isin(("cpu_busy", "disk_busy")) & ~columns["class"].isin(GROUPED)
+        columns["metric"].isin(("cpu_busy", "disk_busy")) & (columns["class"] != GROUPING)
     ].dropna(subset=["value"])
     if busy.empty:
         return

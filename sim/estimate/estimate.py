@@ -16,6 +16,7 @@ from sim.estimate.machines import client_machine, tidb_nodes
 from sim.estimate.run_cost import RunCost, run_cost
 from sim.estimate.throughput import Balance, balance
 from sim.estimate.transaction_plan import RequestKind
+from sim.fact_names import GROUPING
 from sim.scenario.resolved import Scenario
 from sim.scenario.schema.arrival import ETCD
 from sim.scenario.schema.tikv import LockMode
@@ -54,6 +55,8 @@ class Estimate:
     """Of a transaction, mean; None: it is not in balance."""
     stations: tuple[Station, ...]
     bottleneck: str
+    in_rounds: float
+    """Share of the time that store pollers are in a round, their waits for the log included."""
     lock_path: LockMode
     request_latency_ms: Mapping[RequestKind, float]
     """As TiDB sees it, mean, of each kind that there is; none if it is not in balance."""
@@ -96,7 +99,7 @@ class Estimate:
     @property
     def is_saturated(self) -> bool:
         """Whether a station is too busy for the estimate to be more than a hint."""
-        return self.busiest.utilisation > _SATURATED
+        return max(self.busiest.utilisation, self.in_rounds) > _SATURATED
 
 
 def estimate(scenario: Scenario, drawn: Footprint | None = None) -> Estimate:
@@ -110,7 +113,11 @@ def estimate(scenario: Scenario, drawn: Footprint | None = None) -> Estimate:
     made = drawn or footprint(scenario)
     found = balance(scenario, made)
     stations = _stations(scenario, made, found)
-    busiest = max(stations, key=lambda each: each.utilisation)
+    busiest = max(
+        (each for each in stations if each.name != GROUPING), key=lambda each: each.utilisation
+    )
+    pollers = found.load.pollers
+    in_rounds = pollers.rounds * pollers.round / scenario.tikv.store_pool_size
     committed = found.txn_per_s * made.committed
     stores, threads = scenario.cluster.stores, scenario.workload.threads
     response_ns = found.response.transaction
@@ -123,6 +130,7 @@ def estimate(scenario: Scenario, drawn: Footprint | None = None) -> Estimate:
         response_ms=response_ns / NS_PER_MS,
         stations=stations,
         bottleneck=busiest.name,
+        in_rounds=in_rounds,
         lock_path="pipelined" if path == "in_memory" and not found.in_memory else path,
         request_latency_ms={kind: ns / NS_PER_MS for kind, ns in found.response.requests.items()},
         lock_refused=found.store.lock_share if found.in_memory else 0.0,
@@ -135,7 +143,7 @@ def estimate(scenario: Scenario, drawn: Footprint | None = None) -> Estimate:
         regions=len(made.regions.routes),
         cost=run_cost(scenario, made, found),
         warnings=tuple(load_warnings(scenario, made, found, busiest.name, busiest.utilisation)),
-        left_out=tuple(left_out(scenario, busiest.utilisation)),
+        left_out=tuple(left_out(scenario, max(busiest.utilisation, in_rounds))),
     )
     return whole if whole.in_balance else _out_of_balance(whole)
 
@@ -149,7 +157,7 @@ def _out_of_balance(found: Estimate) -> Estimate:
     stations = tuple(
         replace(each, service_ms=None, queue=None)
         for each in found.stations
-        if each.name != "raft_log"
+        if each.name != GROUPING
     )
     return replace(
         found,

@@ -14,7 +14,7 @@ def left_out(scenario: Scenario, used: float) -> Iterator[str]:
 
     Args:
         scenario: what was estimated.
-        used: utilisation of its busiest station.
+        used: utilisation of its busiest station, or pollers in rounds.
     """
     if scenario.operations:
         yield "what happens to the cluster during the run"

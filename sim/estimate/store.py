@@ -27,6 +27,7 @@ from sim.estimate.regions import (
     ticks_per_s,
 )
 from sim.estimate.transaction_plan import READS, RequestKind
+from sim.fact_names import GROUPING
 from sim.queueing.formulas import erlang_c, in_queue, mean_wait
 from sim.raftstore.log_engine import record_ns
 from sim.raftstore.write_worker import BATCH_SIZE_HINT_BYTES
@@ -148,13 +149,10 @@ class StoreLoad:
     def used(self) -> float:
         """Share of what it can do that the busiest station is asked for; above 1: it cannot.
 
-        That pollers, the log and its disk are busy all the time is no sign: they can do more at
-        once.
+        That the log and its disk are busy all the time is no sign: they can do more at once.
         """
         busy = {name: each.busy / each.servers for name, each in self.stations.items()}
-        pollers = self.stations["store_poller"].servers
-        busy |= {"store_poller": self.pollers_asked / pollers, "raft_log": 0.0}
-        return max(self.grpc_used, *(busy | self.disks_asked).values())
+        return max(self.grpc_used, *(busy | self.disks_asked | {GROUPING: 0.0}).values())
 
 
 class StoreModel:
@@ -384,7 +382,7 @@ class StoreModel:
         load.stations["store_poller"] = StationLoad(
             self.scenario.tikv.store_pool_size,
             pollers.rounds * NS_PER_S,
-            max(pollers.busy, load.pollers_asked),
+            load.pollers_asked,
             load.messages_per_s * pollers.wait / NS_PER_S,
         )
         writing = pollers.fsyncs * load.write_ns

@@ -45,9 +45,9 @@ from sim.raftstore.destroy import destroy
 from sim.raftstore.kv_engine import KvEngine
 from sim.raftstore.membership import Membership
 from sim.raftstore.msg import (
+    VISIT,
     Applied,
     AppliedToTerm,
-    ApplyRes,
     FencePassed,
     LocksApplied,
     Skipped,
@@ -216,7 +216,7 @@ class ApplyPool:
         deliver = self._ctx.router.deliver
         for peer, entries, _, _ in batch:
             if entries and not peer.gone:
-                deliver(peer, ApplyRes())
+                deliver(peer, VISIT)
 
     def _apply(  # noqa: C901 - one pass over entries, most often one
         self, peer: Peer, entries: list[Entry], finished: list[RaftCommand], cause: int

@@ -5,7 +5,7 @@ Source: tikv/tikv components/raftstore/src/store/msg.rs (PeerMsg, CasualMessage,
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from sim.protocol.admin import AdminCommand
 from sim.protocol.region import Region, RegionId
@@ -84,12 +84,16 @@ class ReadIndex(NamedTuple):
     command: RaftCommand
 
 
-class Tick(NamedTuple):
-    """A tick has passed, or something else asks for a poller's visit."""
+class Visit(NamedTuple):
+    """A reason for a poller to come, and nothing to be read.
+
+    A tick (PeerMsg::Tick), entries that were written to RocksDB (ApplyTaskRes::Apply), or what
+    somebody else has proposed.
+    """
 
 
-class ApplyRes(NamedTuple):
-    """Entries have been written to RocksDB (ApplyTaskRes::Apply); ``state`` says which."""
+VISIT: Final = Visit()
+"""The one there is."""
 
 
 class AppliedToTerm(NamedTuple):

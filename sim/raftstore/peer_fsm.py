@@ -28,9 +28,9 @@ from sim.raftstore.leader_transfer import LeaderTransfer
 from sim.raftstore.membership import Membership
 from sim.raftstore.merge import Merge
 from sim.raftstore.msg import (
+    VISIT,
     Applied,
     AppliedToTerm,
-    ApplyRes,
     AskChangePeer,
     AskCommitMerge,
     AskFlashback,
@@ -43,7 +43,6 @@ from sim.raftstore.msg import (
     ReadIndex,
     Skipped,
     StartTransfer,
-    Tick,
     TransferTick,
 )
 from sim.raftstore.peer import Peer
@@ -88,8 +87,6 @@ class PeerFsm:
             Applied: self._applied,
             AppliedToTerm: role.applied_to_term,
             Skipped: proposals.admin_applied,
-            Tick: lambda _peer, _mail: None,
-            ApplyRes: lambda _peer, _mail: None,
         }
         self._by_admin: dict[type, Callable[[Peer, Applied], None]] = {
             Split: self.split.ready,
@@ -104,12 +101,24 @@ class PeerFsm:
 
     def handle(self, peer: Peer, message: Any) -> None:
         """Handles a message that is neither a command, an append nor an answer to one."""
+        if message is VISIT:
+            self._visit(peer)
+            return
         handler = self._by_kind.get(message.__class__)
         if handler is None:
             peer.raft.step(message)
         else:
             handler(peer, message)
         self._proposals.refresh(peer)
+        self._serve_reads(peer)
+
+    def _visit(self, peer: Peer) -> None:
+        """Comes without mail: what stood in the way of proposals may be over."""
+        if peer.needs_check and peer.raft.role is LEADER:
+            self._proposals.refresh(peer)
+        self._serve_reads(peer)
+
+    def _serve_reads(self, peer: Peer) -> None:
         if peer.pending_reads:  # What was in their way may be applied now.
             self._read_indexes.serve_confirmed(peer)
 

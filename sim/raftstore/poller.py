@@ -82,7 +82,7 @@ class StorePool:
             self._workers = WriteWorkers(ctx, log)
         self.threads = tikv.store_pool_size
         self._busy_ns = self._running = 0
-        """When rounds ended less when they began, and how many have not ended."""
+        """When pollers ended to handle mail less when they began, and how many have not ended."""
         self._taking = 0
         """Pollers that handle mail now: they take one peer after the other, each its share."""
         self.messages = 0
@@ -91,7 +91,10 @@ class StorePool:
             ctx.env.process(self._run())
 
     def busy_until(self, now_ns: int) -> int:
-        """Returns for how long pollers have been in rounds until now, fsync included, in sum."""
+        """Returns for how long pollers have handled mail until now, in sum.
+
+        What they wait for the log is not in it, nor in TiKV's CPU of the raft store.
+        """
         return self._busy_ns + self._running * now_ns
 
     def commit(self, peer: Peer, entries: list[Entry]) -> None:
@@ -121,8 +124,6 @@ class StorePool:
                 router.idle.append(process)
                 yield UNTIL_WOKEN
                 woken_ns = cores.wake_ns
-            self._busy_ns -= env.now_ns
-            self._running += 1
             self.rounds += 1
             batch: list[Peer] = []
             readies: list[Task] = []
@@ -133,9 +134,13 @@ class StorePool:
                 fresh, service_ns = self._handle_mail(batch, slowness, woken_ns)
                 held_ns = cores.hold(service_ns, slowness)
                 readies += fresh
+                self._busy_ns -= env.now_ns + woken_ns
+                self._running += 1
                 yield held_ns + woken_ns
                 woken_ns = 0
                 cores.running -= 1
+                self._running -= 1
+                self._busy_ns += env.now_ns
                 self._hand_out(fresh, outbox)
             self._taking -= 1
             outbox.flush(self._ctx.transport)
@@ -147,8 +152,6 @@ class StorePool:
                     yield UNTIL_WOKEN
                 self._persisted(readies, outbox)
             self._release(batch)
-            self._running -= 1
-            self._busy_ns += env.now_ns
 
     def _handle_mail(  # noqa: C901 - one pass over the peers that have mail
         self, batch: list[Peer], slowness: float, woken_ns: int

@@ -12,7 +12,7 @@ from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 
 from sim.engine import LeanEnv, Process
-from sim.raftstore.msg import Tick
+from sim.raftstore.msg import VISIT
 from sim.raftstore.peer import IDLE, QUEUED, Peer, Persisted
 from sim.transport.messages import RaftMessage
 
@@ -64,7 +64,7 @@ class Router:
 
     def visit(self, peer: Peer) -> None:
         """Makes a poller come although there is no mail: something has been proposed already."""
-        self.deliver(peer, Tick())
+        self.deliver(peer, VISIT)
 
     def go_on(self, peer: Peer) -> None:
         """Makes a poller come to a peer whose handler was stopped."""

@@ -119,9 +119,21 @@ def test_what_is_left_out_follows_from_the_scenario() -> None:
 
 
 def test_a_saturated_closed_loop_is_said() -> None:
-    found = estimates_of("rfc77")["pipelined"]
+    found = estimates_of("rfc77_nvme", "sweep.grid.workload.threads=[400, 50]")["in_memory"]
     assert found.is_saturated
+    assert found.bottleneck == "apply"
+    assert "apply is 9" in warnings_of(found)["workload.threads"]
     assert "take fewer threads" in warnings_of(found)["workload.threads"]
+
+
+def test_pollers_that_wait_for_the_log_all_the_time_can_do_more() -> None:
+    found = estimates_of("rfc77")["pipelined"]
+    busy = {station.name: station.utilisation for station in found.stations}
+    assert found.in_rounds > 0.9
+    assert busy["store_poller"] < 0.5
+    assert found.bottleneck == "apply"
+    assert "workload.threads" not in warnings_of(found)
+    assert found.is_saturated, "waiting commands share entries, which no formula says"
 
 
 def test_far_too_many_clients_are_estimated_too() -> None:
@@ -207,9 +219,7 @@ def test_write_workers_free_the_pollers() -> None:
         estimates_of("crash", f"tikv.raftstore.store-io-pool-size={workers}")["pipelined"]
         for workers in (0, 1)
     )
-    busy = [next(each for each in found.stations if each.name == "store_poller").utilisation
-            for found in (waiting, free)]  # fmt: skip
-    assert busy[1] < busy[0] * 0.7
+    assert free.in_rounds < waiting.in_rounds * 0.7
 
 
 def test_more_of_everything_takes_longer_to_run() -> None:
