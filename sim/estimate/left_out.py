@@ -19,7 +19,7 @@ def left_out(scenario: Scenario, used: float) -> Iterator[str]:
     if scenario.operations:
         yield "what happens to the cluster during the run"
     if used > _NO_CLEAR_BALANCE:
-        yield "that waiting commands share log entries on a full station, and so wait less"
+        yield "that commands waiting for a busy station share log entries, and so wait less"
     if scenario.tikv.lock_mode == "pipelined":
         yield "prewrites that wait for their own lock to be applied"
     disks = (scenario.hardware.raft_disk, scenario.hardware.kv_disk)
