@@ -55,6 +55,7 @@ class Estimate:
     """Of a transaction, mean; None: it is not in balance."""
     stations: tuple[Station, ...]
     bottleneck: str
+    """The busiest station, the log's writer aside."""
     in_rounds: float
     """Share of the time that store pollers are in a round, their waits for the log included."""
     lock_path: LockMode
