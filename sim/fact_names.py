@@ -26,7 +26,7 @@ class Fact:
     parts: tuple[str, ...] = ()
 
 
-GROUPING: Final = "raft_log"
+LOG_WRITER: Final = "raft_log"
 """The station that takes all who wait in one group: it is busy as soon as there is something to
 write, and more load makes its groups larger before it makes waits longer. Its busy share does not
 say how much is left."""

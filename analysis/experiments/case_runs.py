@@ -17,12 +17,12 @@ from analysis.statistics.crossing import MOST_SLACK, NO_SLACK, Crossing, crossin
 from analysis.statistics.intervals import Array
 from analysis.statistics.saturation import Verdict
 from analysis.study.sections import Capacity
-from sim.fact_names import GROUPING
+from sim.fact_names import LOG_WRITER
 
 THROUGHPUT: Final = MetricKey("txn_per_s")
 STATIONS: Final = (
     *(MetricKey("cpu_busy", name) for name in CPU_STATIONS),
-    *(MetricKey("disk_busy", name) for name in DISK_STATIONS if name != GROUPING),
+    *(MetricKey("disk_busy", name) for name in DISK_STATIONS if name != LOG_WRITER),
 )
 """What can be busy, over all nodes that have one."""
 

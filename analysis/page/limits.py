@@ -14,7 +14,7 @@ from analysis.report.capacity_table import FULL, STATIONS
 from analysis.report.cells import share_text
 from analysis.report.table import DASH, ReportTable, by_variant
 from analysis.study.units import at_point
-from sim.fact_names import GROUPING, WRITE_CAUSES
+from sim.fact_names import LOG_WRITER, WRITE_CAUSES
 
 
 def limit_blocks(found: Findings) -> Iterator[Block]:
@@ -44,7 +44,7 @@ def limit_blocks(found: Findings) -> Iterator[Block]:
 
 
 def _sentence(found: Findings, point: int, variant: str, keys: Sequence[MetricKey]) -> str:
-    candidates = [key for key in keys if key.class_ != GROUPING] or keys
+    candidates = [key for key in keys if key.class_ != LOG_WRITER] or keys
     busiest = max(candidates, key=lambda key: found.amount(point, variant, key))
     share, name = found.amount(point, variant, busiest), STATIONS[busiest.class_]
     who = at_point(variant, found.points[point])
@@ -60,7 +60,7 @@ def _busiest_by_point(found: Findings) -> Iterator[ReportTable]:
     """Yields the busiest station of each point and variant of a sweep."""
     columns = found.columns()
     busy = columns[
-        columns["metric"].isin(("cpu_busy", "disk_busy")) & (columns["class"] != GROUPING)
+        columns["metric"].isin(("cpu_busy", "disk_busy")) & (columns["class"] != LOG_WRITER)
     ].dropna(subset=["value"])
     if busy.empty:
         return

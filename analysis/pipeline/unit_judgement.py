@@ -44,7 +44,7 @@ from analysis.statistics.saturation import (
 )
 from analysis.statistics.unfinished import OVERDUE, Unfinished, missing
 from analysis.statistics.warmup import FEWEST_WINDOWS, Cut, mser_cut
-from sim.fact_names import GROUPING
+from sim.fact_names import LOG_WRITER
 from sim.record.facts import COUNTER, EVENT, HISTOGRAM, MOMENTS
 from sim.record.histogram import bucket_of
 from sim.scenario import Scenario
@@ -205,7 +205,7 @@ class _Counters:
         return {
             name: busy.get(name, 0) / of
             for name, of in capacity.items()
-            if of > 0 and name != GROUPING
+            if of > 0 and name != LOG_WRITER
         }
 
     def _by_class(self, metric: str, start: int) -> dict[str, int]:

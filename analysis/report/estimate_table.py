@@ -100,7 +100,8 @@ def _stations(estimates: Mapping[str, Estimate]) -> ReportTable:
     return by_variant(
         "", "", [f"{name}\nbusy ms/job wait" for name in estimates],
         ((_servers(name, of), map(_station, of)) for name, of in by_name.items()),
-        "ms/job: mean time of one; wait: jobs in line at one node, on average",
+        "ms/job: mean time of one; wait: jobs in line at one node, on average; a store poller that "
+        "waits for the raft log is not busy, but takes no mail",
     )  # fmt: skip
 
 

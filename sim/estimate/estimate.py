@@ -16,7 +16,7 @@ from sim.estimate.machines import client_machine, tidb_nodes
 from sim.estimate.run_cost import RunCost, run_cost
 from sim.estimate.throughput import Balance, balance
 from sim.estimate.transaction_plan import RequestKind
-from sim.fact_names import GROUPING
+from sim.fact_names import LOG_WRITER
 from sim.scenario.resolved import Scenario
 from sim.scenario.schema.arrival import ETCD
 from sim.scenario.schema.tikv import LockMode
@@ -115,10 +115,9 @@ def estimate(scenario: Scenario, drawn: Footprint | None = None) -> Estimate:
     found = balance(scenario, made)
     stations = _stations(scenario, made, found)
     busiest = max(
-        (each for each in stations if each.name != GROUPING), key=lambda each: each.utilisation
+        (each for each in stations if each.name != LOG_WRITER), key=lambda each: each.utilisation
     )
-    pollers = found.load.pollers
-    in_rounds = pollers.rounds * pollers.round / scenario.tikv.store_pool_size
+    in_rounds = found.load.pollers.busy / scenario.tikv.store_pool_size
     committed = found.txn_per_s * made.committed
     stores, threads = scenario.cluster.stores, scenario.workload.threads
     response_ns = found.response.transaction
@@ -158,7 +157,7 @@ def _out_of_balance(found: Estimate) -> Estimate:
     stations = tuple(
         replace(each, service_ms=None, queue=None)
         for each in found.stations
-        if each.name != GROUPING
+        if each.name != LOG_WRITER
     )
     return replace(
         found,

@@ -69,6 +69,8 @@ class PollerFigures:
     """Messages of a round."""
     round: float = 0.0
     """How long it takes, its write included if the poller waits for it."""
+    busy: float = 0.0
+    """Pollers in a round."""
     wait: float = 0.0
     """Of a message until a poller takes it."""
     woken: float = 1.0
@@ -134,7 +136,7 @@ def _round(load: PollerLoad, batch: float) -> tuple[PollerFigures, float]:
         log_wait = used * write / 2 + load.pause + write
     wait = all_busy * next_free
     woken = begun_idle / begun
-    figures = PollerFigures(rounds, batch, took, wait, woken, writers, fsyncs, log_wait)
+    figures = PollerFigures(rounds, batch, took, busy, wait, woken, writers, fsyncs, log_wait)
     return figures, messages / begun
 
 

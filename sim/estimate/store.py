@@ -27,7 +27,7 @@ from sim.estimate.regions import (
     ticks_per_s,
 )
 from sim.estimate.transaction_plan import READS, RequestKind
-from sim.fact_names import GROUPING
+from sim.fact_names import LOG_WRITER
 from sim.queueing.formulas import erlang_c, in_queue, mean_wait
 from sim.raftstore.log_engine import record_ns
 from sim.raftstore.write_worker import BATCH_SIZE_HINT_BYTES
@@ -152,7 +152,7 @@ class StoreLoad:
         That the log and its disk are busy all the time is no sign: they can do more at once.
         """
         busy = {name: each.busy / each.servers for name, each in self.stations.items()}
-        return max(self.grpc_used, *(busy | self.disks_asked | {GROUPING: 0.0}).values())
+        return max(self.grpc_used, *(busy | self.disks_asked | {LOG_WRITER: 0.0}).values())
 
 
 class StoreModel:

@@ -45,7 +45,6 @@ from sim.raftstore.destroy import destroy
 from sim.raftstore.kv_engine import KvEngine
 from sim.raftstore.membership import Membership
 from sim.raftstore.msg import (
-    VISIT,
     Applied,
     AppliedToTerm,
     FencePassed,
@@ -213,10 +212,10 @@ class ApplyPool:
 
     def _notify(self, batch: Piece) -> None:
         """Tells each peer's raftstore that something has been applied; a poller visits it."""
-        deliver = self._ctx.router.deliver
+        visit = self._ctx.router.visit
         for peer, entries, _, _ in batch:
             if entries and not peer.gone:
-                deliver(peer, VISIT)
+                visit(peer)
 
     def _apply(  # noqa: C901 - one pass over entries, most often one
         self, peer: Peer, entries: list[Entry], finished: list[RaftCommand], cause: int

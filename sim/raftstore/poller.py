@@ -81,10 +81,10 @@ class StorePool:
         if tikv.store_io_pool_size:
             self._workers = WriteWorkers(ctx, log)
         self.threads = tikv.store_pool_size
-        self._busy_ns = self._running = 0
-        """When pollers ended to handle mail less when they began, and how many have not ended."""
         self._taking = 0
         """Pollers that handle mail now: they take one peer after the other, each its share."""
+        self._busy_ns = 0
+        """When pollers were done with the mail of a round, less when they began."""
         self.messages = 0
         self.rounds = 0
         for _ in range(self.threads):
@@ -95,7 +95,7 @@ class StorePool:
 
         What they wait for the log is not in it, nor in TiKV's CPU of the raft store.
         """
-        return self._busy_ns + self._running * now_ns
+        return self._busy_ns + self._taking * now_ns
 
     def commit(self, peer: Peer, entries: list[Entry]) -> None:
         """Hands committed entries to the apply pool; a leader's lease begins when it proposed."""
@@ -128,21 +128,19 @@ class StorePool:
             batch: list[Peer] = []
             readies: list[Task] = []
             self._taking += 1
+            self._busy_ns -= env.now_ns + woken_ns
             while router.queue and len(batch) < self._max_batch:
                 slowness = cores.slowness()
                 cores.running += 1
                 fresh, service_ns = self._handle_mail(batch, slowness, woken_ns)
                 held_ns = cores.hold(service_ns, slowness)
                 readies += fresh
-                self._busy_ns -= env.now_ns + woken_ns
-                self._running += 1
                 yield held_ns + woken_ns
                 woken_ns = 0
                 cores.running -= 1
-                self._running -= 1
-                self._busy_ns += env.now_ns
                 self._hand_out(fresh, outbox)
             self._taking -= 1
+            self._busy_ns += env.now_ns
             outbox.flush(self._ctx.transport)
             readies = self._not_held_up(batch, readies, outbox)
             if self._workers is not None:

@@ -63,7 +63,7 @@ class Router:
             self._enqueue(peer)
 
     def visit(self, peer: Peer) -> None:
-        """Makes a poller come although there is no mail: something has been proposed already."""
+        """Makes a poller come although there is nothing to be read."""
         self.deliver(peer, VISIT)
 
     def go_on(self, peer: Peer) -> None:

@@ -16,7 +16,6 @@ from typing import Final
 
 from sim.engine import LeanEnv, Story
 from sim.protocol.raft import LEADER
-from sim.raftstore.msg import VISIT
 from sim.raftstore.peer import Peer
 from sim.raftstore.router import Router
 from sim.scenario.schema.tikv import Tikv
@@ -91,7 +90,7 @@ class Ticks:
             peer.awake_ticks -= 1
         raft.tick()
         sends = raft.is_eventful and raft.role is LEADER
-        self._router.deliver(peer, VISIT)
+        self._router.visit(peer)
         if sends and min(raft.matched.values()) >= raft.log.committed:
             peer.commit_told = raft.log.committed
 
