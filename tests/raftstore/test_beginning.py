@@ -69,7 +69,7 @@ def test_a_replica_ticks_within_an_interval_also_when_it_comes_later() -> None:
     ticked = []
     tikv = Tikv(raft_base_tick_interval_ns=NS_PER_S, hibernate_regions=False)
     visited: list[object] = []
-    router = SimpleNamespace(deliver=lambda peer, _mail: visited.append(peer))
+    router = SimpleNamespace(visit=visited.append)
     ticks = Ticks(env, tikv, router)  # type: ignore[arg-type]
     raft = SimpleNamespace(tick=lambda: ticked.append(env.now_ns), is_eventful=False)
     peer = SimpleNamespace(
