@@ -12,7 +12,7 @@ ROOT: Final = Path(__file__).resolve().parents[2]
 STUDIES: Final = {
     "rfc77": (
         "run.warmup=100ms", "run.measure=300ms", "run.replications=2", "workload.warehouses=50",
-        "workload.threads=20",
+        "workload.threads=10",
     ),
     "evict_leader": (
         "run.warmup=100ms", "run.measure=1500ms", "run.replications=1", "cluster.regions=9",
@@ -21,7 +21,8 @@ STUDIES: Final = {
     ),
     "capacity_gp3_vs_nvme": (
         "run.warmup=100ms", "run.measure=150ms", "run.replications=2", "workload.warehouses=50",
-        "capacity.tolerance=40%", "capacity.between=[800/s, 6000/s]",
+        "capacity.tolerance=40%", "capacity.between=[300/s, 2000/s]",
+        "tikv.raftstore.apply-pool-size=1",
         "sweep.grid={hardware.profile: [gp3_max]}",
     ),
 }  # fmt: skip

@@ -120,7 +120,7 @@ def test_a_crash_forgets_who_waits(store: Store) -> None:
 @pytest.mark.parametrize("mode", [PIPELINED, IN_MEMORY], ids=["pipelined", "in_memory"])
 def test_a_cluster_commits_what_flush_and_compaction_can_write(mode: dict[str, Any]) -> None:
     """Proves it: the data disks are full, not more, and the formula for that gives this rate."""
-    kv_disk = DiskSpec("weak", 10 * MIB, 10**6, Constant(NS_PER_MS))
+    kv_disk = DiskSpec("weak", 6 * MIB, 10**6, Constant(NS_PER_MS))
     of = scenario(
         "sysbench_write_only",
         tikv=mode,
