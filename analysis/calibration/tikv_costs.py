@@ -103,7 +103,6 @@ def costs_of(growths: Sequence[Growth]) -> list[Cost]:
         _contained("log_byte", message),
         _contained("raftdb_record", message),
         apply,
-        _contained("apply_write", apply),
         _contained("apply_key", apply),
         *_UNTOLD,
     ]

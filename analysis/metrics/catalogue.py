@@ -89,6 +89,7 @@ CPU_STATIONS: Final = {
     "store_cpu": "cores of a store",
     "store_poller": "store pollers",
     "apply": "apply threads",
+    "kv_write": "writes to the KV engine, one at a time",
     "scheduler": "scheduler threads",
     "read_pool": "read pool",
     "tidb_cpu": "cores of a TiDB node",

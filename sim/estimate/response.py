@@ -105,10 +105,9 @@ class ResponseTimes:
 
     def at(self, store: StoreModel, load: StoreLoad) -> Response:
         """Returns all times at a load."""
-        cpu, made = self._scenario.hardware.cpu, self._footprint
-        apply = load.stations["apply"]
+        made, apply = self._footprint, load.stations["apply"]
         proposed = self._handled(load).then(Delay(load.hop_ns))
-        applied = Delay(apply.hop_ns, apply.wait_ns(cpu.cv) + apply.service_ns)
+        applied = Delay(apply.hop_ns, load.applied_ns)
         durable = proposed.then(self._replicated(store, load)).then(applied)
         raft: dict[RequestKind, Delay] = {
             "lock": self._lock_way(store, proposed, durable),

@@ -10,6 +10,7 @@ All stores are alike: each leads, follows and serves its share.
 
 from collections import Counter
 from dataclasses import dataclass, field, replace
+from math import exp
 from typing import Final
 
 import numpy as np
@@ -30,6 +31,7 @@ from sim.estimate.transaction_plan import READS, RequestKind
 from sim.fact_names import LOG_WRITER
 from sim.queueing.formulas import erlang_c, in_queue, mean_wait
 from sim.raftstore.log_engine import record_ns
+from sim.raftstore.write_thread import SPIN_NS
 from sim.raftstore.write_worker import BATCH_SIZE_HINT_BYTES
 from sim.scenario.resolved import Scenario
 from sim.transport.grpc import connections_of
@@ -102,6 +104,8 @@ class StoreLoad:
     hop_ns: float = 0.0
     """From a thread's being woken until it runs."""
     entries_per_command: float = 1.0
+    applied_ns: float = 0.0
+    """Of a command at an apply thread, its wait for it and for its turn in RocksDB included."""
     applied_together: float = 1.0
     """Commands of a write to RocksDB."""
     visits_per_message: float = 1.0
@@ -291,11 +295,10 @@ class StoreModel:
         load.write_ns += load.step * (write_ns - load.write_ns)  # A full bucket would overshoot.
 
     def _run_pools(self, load: StoreLoad, copies: float, retries: float) -> None:
-        """gRPC, scheduler, readers and apply pool, and how much threads slow each other down."""
+        """gRPC and the pools, and how much threads slow each other down."""
         scenario, cpu = self.scenario, self.scenario.hardware.store_cpu
         scheduler = StationLoad(scenario.tikv.scheduler_worker_pool_size)
         readers = StationLoad(scenario.hardware.read_pool_threads)
-        apply = StationLoad(scenario.tikv.apply_pool_size)
         per_store = load.txn_per_s / scenario.cluster.stores
         fetching = 0.0
         for kind, each in self.footprint.requests.items():
@@ -306,40 +309,60 @@ class StoreModel:
             work_ns = self.request_ns(kind) * load.slowness
             pool.busy += per_store * count * work_ns / NS_PER_S
             pool.busy += per_store * self.rows_ns(each, load) / NS_PER_S
-        applied = load.txn_per_s * copies
-        work_ns = (
-            self.proposed.count
-            * (cpu.apply_command_ns + cpu.apply_write_ns / load.applied_together)
-            + self.proposed.records * cpu.apply_key_ns
-        )
-        apply.jobs = applied * self.proposed.count
-        apply.busy = applied * work_ns * load.slowness / NS_PER_S
+        applying = self._apply(load, copies)
         grpc = self._grpc(load, scheduler.jobs + readers.jobs)
         cores = StationLoad(scenario.hardware.store_cores, scheduler.jobs + readers.jobs)
         flushed = load.disk.flush + load.disk.compaction + load.disk.rewritten
         rewritten = flushed * cpu.compaction_byte_ns / NS_PER_S
         rewritten += load.entries_per_s * self._record_ns / NS_PER_S
-        threads = load.pollers_asked + scheduler.busy + readers.busy - fetching + apply.busy
+        threads = load.pollers_asked + scheduler.busy + readers.busy - fetching
+        threads += applying["apply"].busy
         sets_per_s = load.pollers.rounds * NS_PER_S * (scenario.cluster.stores - 1)
         carried = load.carried_per_s * (cpu.grpc_request_ns >> 1) / NS_PER_S
         carried += min(load.carried_per_s, sets_per_s) * 2 * cpu.grpc_message_ns / NS_PER_S
         cores.busy = threads + grpc.busy + rewritten + carried
-        applying = apply.busy
-        for pool in (scheduler, readers, apply):
+        for pool in (scheduler, readers):
             pool.wake(load.hop_ns)
             pool.queue = in_queue(pool.servers, pool.within)
-        # Whoever runs takes its share of what waits.
-        together = 1 + (apply.queue or 0.0) / apply.servers
-        load.applied_together += load.step * (together - load.applied_together)
-        applying_s = min((apply.wait_ns() + apply.service_ns) / NS_PER_S, _LONGEST_S)
-        load.applying_s += load.step * (applying_s - load.applying_s)
-        apply.busy = applying  # Its meter stops while a thread wakes.
         load.slowness = self._slowness_among(cores.busy)
         load.hop_ns = cpu.thread_hop_ns + queued_ns(cpu.thread_run_ns, cores.busy, cores.servers)
         load.stations = {
-            "grpc": grpc, "scheduler": scheduler, "read_pool": readers, "apply": apply,
-            "store_cpu": cores,
+            "grpc": grpc, "scheduler": scheduler, "read_pool": readers, "store_cpu": cores,
+            **applying,
         }  # fmt: skip
+
+    def _apply(self, load: StoreLoad, copies: float) -> dict[str, StationLoad]:
+        """Returns the apply pool, and the turns of its writes to RocksDB."""
+        cpu, pool = (
+            self.scenario.hardware.store_cpu,
+            StationLoad(self.scenario.tikv.apply_pool_size),
+        )
+        applied = load.txn_per_s * copies
+        inserting = applied * self.proposed.records * cpu.apply_key_ns * load.slowness / NS_PER_S
+        pool.jobs = applied * self.proposed.count
+        working = pool.jobs * cpu.apply_command_ns * load.slowness / NS_PER_S + inserting
+        stations = {"apply": pool}
+        pool.busy = working
+        if self.scenario.tikv.memtable_writes_take_turns and pool.jobs:
+            writes = pool.jobs / load.applied_together
+            stations["kv_write"] = turns = StationLoad(1, writes, inserting)
+            # A thread waits for the others only, as at M/M/1 that is as busy as they keep it: for
+            # all of them if that is always.
+            used = turns.within * (pool.servers - 1) / pool.servers
+            pool.busy += inserting * used / (1 - used)
+            blocked = used * exp(-SPIN_NS * (1 - used) / turns.service_ns)
+            turns.busy += writes * blocked * load.hop_ns / NS_PER_S
+            turns.queue = used * used / (1 - used)
+        load.applied_ns = pool.wait_ns(cpu.cv) + pool.service_ns
+        pool.wake(load.hop_ns)
+        pool.queue = in_queue(pool.servers, pool.within)
+        # Whoever runs takes its share of what waits.
+        together = 1 + pool.queue / pool.servers
+        load.applied_together += load.step * (together - load.applied_together)
+        applying_s = min((pool.wait_ns() + pool.service_ns) / NS_PER_S, _LONGEST_S)
+        load.applying_s += load.step * (applying_s - load.applying_s)
+        pool.busy = working  # Its meter stops while a thread wakes, or waits for its turn.
+        return stations
 
     def request_ns(self, kind: RequestKind) -> float:
         """Returns the CPU of a request in the read pool or the scheduler, on idle cores."""

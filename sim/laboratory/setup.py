@@ -59,7 +59,6 @@ _CONSTANT_CPU: Final = {
     "store_message_ns": 10 * NS_PER_US,
     "log_byte_ns": 0.0,
     "raftdb_record_ns": 0,
-    "apply_write_ns": 0,
     "apply_command_ns": 20 * NS_PER_US,
     "apply_key_ns": 0,
     "compaction_byte_ns": 0.0,

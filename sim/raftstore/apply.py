@@ -2,8 +2,8 @@
 
 One round of a poller::
 
-    collect peers with committed entries ► CPU for every command and key ► apply them to the
-    records and to RocksDB ► answer whoever waits ► tell the raftstore ► begin again
+    collect peers with committed entries ► CPU for every command ► a turn in RocksDB, CPU for every
+    record ► apply them ► answer whoever waits ► tell the raftstore ► begin again
 
 Invariant: entries of one peer are applied in log order; a peer is owned by one poller at a time. An
 entry that was proposed for another version of the region is skipped. Each round is mail to its
@@ -62,6 +62,7 @@ from sim.raftstore.peer import (
     RaftCommand,
 )
 from sim.raftstore.split import SplitRegion
+from sim.raftstore.write_thread import WriteThread
 from sim.scenario.schema.hardware import CpuCosts
 
 Batch = list[tuple[Peer, list[Entry]]]
@@ -76,11 +77,12 @@ WRITE_BATCH_MAX_KEYS: Final = 256
 class ApplyPool:
     """The apply pollers of one store, and the peers that wait for one."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - a station's parts, named
         self,
         ctx: StoreContext,
         cores: Cores,
         kv: KvEngine,
+        write_thread: WriteThread,
         *,
         cpu: CpuCosts,
         draw: Sampler,
@@ -91,6 +93,7 @@ class ApplyPool:
         self._ctx = ctx
         self._cores = cores
         self._kv = kv
+        self._write_thread = write_thread
         self._max_batch = tikv.apply_max_batch_size
         self._cpu = cpu
         self._draw = draw
@@ -101,13 +104,16 @@ class ApplyPool:
         self._idle: list[Process] = []
         self.threads = tikv.apply_pool_size
         self._busy_ns = self._running = 0
-        """When rounds ended less when they began, and how many have not ended."""
+        """When pollers stopped working less when they began, and how many are at work."""
         self.rounds = 0
         for _ in range(self.threads):
             ctx.env.process(self._run())
 
     def busy_until(self, now_ns: int) -> int:
-        """Returns for how long pollers have been applying until now, summed over them."""
+        """Returns for how long pollers have worked until now, summed over them.
+
+        Waiting for a turn in RocksDB is no work.
+        """
         return self._busy_ns + self._running * now_ns
 
     def schedule(self, peer: Peer, entries: list[Entry]) -> None:
@@ -144,18 +150,33 @@ class ApplyPool:
                 woken_ns = cores.wake_ns
             batch = self._collect()
             for written in _write_batches(batch):
-                held_ns = cores.hold(self._service_ns(written), cores.slowness())
-                cores.running += 1
-                self._busy_ns -= env.now_ns + woken_ns
-                self._running += 1
+                apply_ns, insert_ns = self._work_ns(written)
+                held_ns = cores.hold(apply_ns, cores.slowness())
+                self._work(woken_ns)
                 self.rounds += 1
                 yield held_ns + woken_ns
                 woken_ns = 0
-                cores.running -= 1
-                self._running -= 1
-                self._busy_ns += env.now_ns
+                wait_ns, held_ns = self._write_thread.join(insert_ns)
+                if wait_ns:
+                    self._pause()
+                    yield wait_ns
+                    self._work()
+                yield held_ns
+                self._pause()
                 self._apply_batch(written)
             self._release(batch)
+
+    def _work(self, woken_ns: int = 0) -> None:
+        """One more poller works, once it is awake."""
+        self._cores.running += 1
+        self._running += 1
+        self._busy_ns -= self._ctx.env.now_ns + woken_ns
+
+    def _pause(self) -> None:
+        """One poller less works."""
+        self._cores.running -= 1
+        self._running -= 1
+        self._busy_ns += self._ctx.env.now_ns
 
     def _collect(self) -> Batch:
         """Takes peers from the queue, with all that they have to apply.
@@ -180,16 +201,18 @@ class ApplyPool:
         peer.apply_turn = IDLE
         self.schedule(peer, [])
 
-    def _service_ns(self, batch: Piece) -> int:
-        """Returns the CPU that applying a batch takes, drawn."""
+    def _work_ns(self, batch: Piece) -> tuple[int, int]:
+        """Returns the CPU of a batch's commands, and that of its records in RocksDB; drawn."""
         command_ns, key_ns = self._cpu.apply_command_ns, self._cpu.apply_key_ns
         units = self._units
-        service_ns = float(self._cpu.apply_write_ns)
+        apply_ns = insert_ns = 0.0
         for _, _, commands, keys in batch:
             if not units:
                 units.extend(self._draw.unit_block())
-            service_ns += (commands * command_ns + keys * key_ns) * units.pop()
-        return floor(service_ns)
+            unit = units.pop()
+            apply_ns += commands * command_ns * unit
+            insert_ns += keys * key_ns * unit
+        return floor(apply_ns), floor(insert_ns)
 
     def _apply_batch(self, batch: Piece) -> None:
         safe_ts = self._safe_ts()

@@ -36,7 +36,6 @@ hardware:
     store_message: 54us
     log_byte: 0
     raftdb_record: 0us
-    apply_write: 0us
     apply_command: 25us
     apply_key: 5us
     compaction_byte: 0
