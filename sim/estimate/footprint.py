@@ -57,6 +57,15 @@ class Requests:
     data_cf: float = 0.0
     tombstones: float = 0.0
     memory: float = 0.0
+    squared_records: float = 0.0
+    """Squares of the requests' numbers of records, summed over them."""
+
+    @property
+    def records_scv(self) -> float:
+        """Variance of the records of a request over their squared mean."""
+        if not self.records:
+            return 0.0
+        return max(0.0, self.squared_records * self.count / self.records**2 - 1)
 
     def add(self, other: "Requests", weight: float) -> None:
         """Adds ``weight`` times other requests."""
@@ -228,7 +237,11 @@ def _demand(request: PlannedRequest, misses: RowMisses) -> Requests:
         read = request.keys
     missed = [miss for key in read for miss in misses.get(key[:PREFIX_LEN], ())]
     blocks, fetches = sum(miss.block for miss in missed), sum(miss.disk for miss in missed)
-    return Requests(1.0, 0.0, keys, request.rows, blocks, fetches, *(request.records or ()))
+    sizes = request.records or ()
+    squared = float(sizes[0] ** 2) if sizes else 0.0
+    found = Requests(1.0, 0.0, keys, request.rows, blocks, fetches, *sizes)
+    found.squared_records = squared
+    return found
 
 
 def _region_groups(

@@ -7,7 +7,6 @@ begins. Commands that wait in one peer's mailbox at the same time share an entry
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import exp
 
 import numpy as np
 from numpy.typing import NDArray
@@ -74,29 +73,6 @@ def _awake(
     )
 
 
-def applied_by_followers(
-    scenario: Scenario, groups: Sequence[AlikeRegions], commands: float, txn_per_s: float
-) -> float:
-    """Returns the share of the measured time's commands that followers apply in it.
-
-    Each region that was written to in the last heartbeat interval has one transaction's last
-    command left of which its followers have not learnt: until the first heartbeat there are more
-    and more of them.
-    """
-    interval_s = _heartbeat_interval_s(scenario)
-
-    def unknown(until_s: float) -> float:
-        seconds = min(until_s, interval_s)
-        return sum(
-            group.regions * (1 - exp(-group.visits / group.regions * txn_per_s * seconds))
-            for group in groups
-        )
-
-    begin_s, end_s = _measured_s(scenario)
-    proposed = commands * txn_per_s * (end_s - begin_s)
-    return 1 - (unknown(end_s) - unknown(begin_s)) / proposed if proposed else 1.0
-
-
 def _heartbeat_interval_s(scenario: Scenario) -> float:
     tikv = scenario.tikv
     return tikv.raft_base_tick_interval_ns * tikv.raft_heartbeat_ticks / NS_PER_S
@@ -142,7 +118,6 @@ def mail_of_peers(  # noqa: PLR0913 - a formula's variables, named
     *,
     followers: int,
     entries: float,
-    applied: float,
     applying_s: float,
     waiting_s: float,
     round_s: float,
@@ -160,7 +135,6 @@ def mail_of_peers(  # noqa: PLR0913 - a formula's variables, named
         txn_per_s: transactions.
         followers: of a region.
         entries: that a command takes.
-        applied: share of the entries that followers apply in the measured time.
         applying_s: from an entry's commit until it is applied.
         waiting_s: how long a message waits for a poller.
         round_s: how long a poller's round takes.
@@ -170,14 +144,14 @@ def mail_of_peers(  # noqa: PLR0913 - a formula's variables, named
         return Mail()
     results = entries / (1 + commands * (entries * txn_per_s) / regions * applying_s)
     messages = visits = met = 0.0
-    to_leader, to_follower = 1 + followers * entries + results, entries + applied * results
+    to_leader, to_follower = 1 + followers * entries + results, entries + results
     for to_peer, peers in ((to_leader, 1), (to_follower, followers)):
         count = commands * to_peer * peers
         per_s = commands * to_peer * txn_per_s / regions
         messages += float(count.sum())
         visits += float((count / (1 + per_s * waiting_s)).sum())
         met += float((count * np.minimum(1.0, per_s * round_s)).sum())
-    told = float((commands * results).sum()) * (1 + followers * applied)
+    told = float((commands * results).sum()) * (1 + followers)
     return Mail(visits / messages, met / messages, told / asked)
 
 

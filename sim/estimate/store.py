@@ -21,7 +21,6 @@ from sim.estimate.fixed_point import fixed_point
 from sim.estimate.footprint import Footprint, Requests
 from sim.estimate.pollers import MOST_USED, PollerFigures, PollerLoad, solve_pollers
 from sim.estimate.regions import (
-    applied_by_followers,
     entries_per_command,
     heartbeats_per_s,
     mail_of_peers,
@@ -123,8 +122,6 @@ class StoreLoad:
     """How often a poller hears that it has been applied, over all replicas."""
     applying_s: float = 0.0
     """From a command's commit until it is applied."""
-    applied_by_followers: float = 1.0
-    """Share of the commands, in the measured time."""
     entries_per_s: float = 0.0
     """Logged here, as leader and as follower."""
     pollers: PollerFigures = field(default_factory=PollerFigures)
@@ -196,9 +193,7 @@ class StoreModel:
             near: figures in balance at about this rate, from which fewer steps lead here.
         """
         scenario, groups = self.scenario, self.footprint.region_groups
-        followers, stores = scenario.cluster.replicas - 1, scenario.cluster.stores
-        applied = applied_by_followers(scenario, groups, self.proposed.count, txn_per_s)
-        copies = (1 + followers * applied) / stores
+        copies = scenario.cluster.replicas / scenario.cluster.stores
         if near is None:
             idle = self.disk.load(txn_per_s, 0, 0, copies)
             hop_ns = scenario.hardware.store_cpu.thread_hop_ns
@@ -208,7 +203,6 @@ class StoreModel:
         load.opening = opening
         load.heartbeats_per_s = heartbeats_per_s(scenario, groups, txn_per_s)
         load.ticks_per_s = ticks_per_s(scenario, groups, txn_per_s)
-        load.applied_by_followers = applied
         for step in range(_STEPS):
             # What shares visits follows steeply from the wait: long steps would swing for ever.
             load.step = 0.5 if step < _FAST_STEPS else 0.25
@@ -277,7 +271,6 @@ class StoreModel:
             load.txn_per_s,
             followers=self.scenario.cluster.replicas - 1,
             entries=load.entries_per_command,
-            applied=load.applied_by_followers,
             applying_s=load.applying_s,
             waiting_s=wait_s,
             round_s=load.pollers.round / NS_PER_S,
@@ -295,7 +288,7 @@ class StoreModel:
         load.write_ns += load.step * (write_ns - load.write_ns)  # A full bucket would overshoot.
 
     def _run_pools(self, load: StoreLoad, copies: float, retries: float) -> None:
-        """gRPC and the pools, and how much threads slow each other down."""
+        """The pools and gRPC, and how much threads slow each other down."""
         scenario, cpu = self.scenario, self.scenario.hardware.store_cpu
         scheduler = StationLoad(scenario.tikv.scheduler_worker_pool_size)
         readers = StationLoad(scenario.hardware.read_pool_threads)
@@ -346,13 +339,17 @@ class StoreModel:
         if self.scenario.tikv.memtable_writes_take_turns and pool.jobs:
             writes = pool.jobs / load.applied_together
             stations["kv_write"] = turns = StationLoad(1, writes, inserting)
-            # A thread waits for the others only, as at M/M/1 that is as busy as they keep it: for
-            # all of them if that is always.
+            # A thread waits for the others only. Who comes at random meets a long write more often
+            # than a short one, and waits for half of it; who comes back at once, for all of one.
             used = turns.within * (pool.servers - 1) / pool.servers
-            pool.busy += inserting * used / (1 - used)
-            blocked = used * exp(-SPIN_NS * (1 - used) / turns.service_ns)
+            left = (1 - turns.within) * (1 + self._write_scv(load)) / 2 + turns.within
+            # What is sent together is applied together, each on a thread while some are idle.
+            mates = min((self.proposed.count / self.proposed.arrivals - 1) / 2, pool.servers - 1)
+            met = used + (1 - used) * mates
+            pool.busy += inserting * left * met / (1 - used)
+            blocked = min(1.0, met) * exp(-SPIN_NS * (1 - used) / (left * turns.service_ns))
             turns.busy += writes * blocked * load.hop_ns / NS_PER_S
-            turns.queue = used * used / (1 - used)
+            turns.queue = left * used * met / (1 - used)
         load.applied_ns = pool.wait_ns(cpu.cv) + pool.service_ns
         pool.wake(load.hop_ns)
         pool.queue = in_queue(pool.servers, pool.within)
@@ -363,6 +360,11 @@ class StoreModel:
         load.applying_s += load.step * (applying_s - load.applying_s)
         pool.busy = working  # Its meter stops while a thread wakes, or waits for its turn.
         return stations
+
+    def _write_scv(self, load: StoreLoad) -> float:
+        """Returns the variance of a write to RocksDB over its squared mean."""
+        drawn = 1 + self.scenario.hardware.cpu.cv**2
+        return (drawn * (1 + self.proposed.records_scv) - 1) / load.applied_together
 
     def request_ns(self, kind: RequestKind) -> float:
         """Returns the CPU of a request in the read pool or the scheduler, on idle cores."""

@@ -54,8 +54,8 @@ class Length:
     """That end in the measured time, unless it is the shortest."""
 
 
-BELOW_SATURATION = Length(100 * NS_PER_MS, 100 * NS_PER_MS, 250)
-AT_SATURATION = Length(60 * NS_PER_MS, 40 * NS_PER_MS, 100)
+BELOW_SATURATION = Length(100 * NS_PER_MS, 100 * NS_PER_MS, 600)
+AT_SATURATION = Length(60 * NS_PER_MS, 40 * NS_PER_MS, 200)
 """Where the estimate speaks of saturation, a run says whether that is so."""
 
 

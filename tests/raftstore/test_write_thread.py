@@ -1,0 +1,102 @@
+"""The turns of writes to RocksDB: against a twin, a formula, and what more threads bring."""
+
+from __future__ import annotations
+
+from math import log
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sim.engine import Cores, LeanEnv
+from sim.queueing.formulas import mean_wait
+from sim.raftstore.write_thread import SPIN_NS, WriteThread
+from sim.record.facts import NoSink
+from sim.scenario.schema.tikv import Behaviour
+from sim.simulation import SimulatedUnit
+from sim.streams import Streams
+from sim.units import NS_PER_S, NS_PER_US
+from tests.scenes import PIPELINED, scenario
+
+US = NS_PER_US
+HOP_NS = 20 * US
+
+
+def write_thread(*, takes_turns: bool = True, hop_ns: int = HOP_NS) -> tuple[LeanEnv, WriteThread]:
+    env = LeanEnv()
+    return env, WriteThread(env, Cores(8, hop_ns=hop_ns), takes_turns=takes_turns)
+
+
+def test_a_write_waits_for_those_before_it() -> None:
+    env, writes = write_thread()
+    assert writes.join(30 * US) == (0, 30 * US)
+    assert writes.join(20 * US) == (30 * US, 20 * US)
+    env.run_until(40 * US)
+    assert writes.join(5 * US) == (10 * US, 5 * US)
+    env.run_until(200 * US)
+    assert writes.join(5 * US) == (0, 5 * US)
+
+
+def test_who_has_waited_for_long_has_to_be_woken_and_the_engine_waits_for_it() -> None:
+    _, writes = write_thread()
+    writes.join(SPIN_NS)
+    assert writes.join(50 * US) == (SPIN_NS, 50 * US)
+    assert writes.join(US) == (SPIN_NS + 50 * US + HOP_NS, US)
+    assert writes.join(US) == (SPIN_NS + 51 * US + 2 * HOP_NS, US)
+
+
+def test_since_the_commit_pipeline_nobody_waits() -> None:
+    _, writes = write_thread(takes_turns=False)
+    assert [writes.join(30 * US) for _ in range(3)] == [(0, 30 * US)] * 3
+
+
+@given(st.lists(st.tuples(st.integers(0, 300 * US), st.integers(0, 300 * US)), max_size=30))
+def test_the_engine_is_held_as_a_dumb_twin_says(writes_after: list[tuple[int, int]]) -> None:
+    env, writes = write_thread()
+    held: set[int] = set()
+    free_ns = at_ns = 0
+    for after_ns, work_ns in writes_after:
+        at_ns += after_ns
+        env.run_until(at_ns)
+        begins_ns = max(at_ns, free_ns)
+        if begins_ns - at_ns > SPIN_NS:
+            held.update(range(begins_ns // US, (begins_ns + HOP_NS) // US))
+            begins_ns += HOP_NS
+        assert writes.join(work_ns) == (begins_ns - at_ns, work_ns)
+        held.update(range(begins_ns // US, (begins_ns + work_ns) // US))
+        free_ns = begins_ns + work_ns
+    if writes_after:
+        last_ns = free_ns // 2 + at_ns // 2
+        env.run_until(max(last_ns, at_ns))
+        until_us = env.now_ns // US
+        rounding_us = 2 * len(writes_after)
+        assert writes.held_until(env.now_ns) // US == pytest.approx(
+            sum(us < until_us for us in held), abs=rounding_us
+        )
+
+
+@pytest.mark.parametrize("used", [0.5, 0.8])
+def test_poisson_writes_wait_as_in_m_m_1(used: float) -> None:
+    env, writes = write_thread(hop_ns=0)
+    uniform, waits, at_ns, mean_ns = Streams(1, 0).stream("writes"), [], 0.0, 100 * US
+    for _ in range(100_000):
+        at_ns -= log(1 - uniform.random()) * mean_ns / used
+        env.run_until(round(at_ns))
+        waits.append(writes.join(round(-log(1 - uniform.random()) * mean_ns))[0])
+    expected_ns = mean_wait(1, used / mean_ns, mean_ns)
+    assert sum(waits) / len(waits) == pytest.approx(expected_ns, rel=0.05)
+
+
+def committed(behaviour: Behaviour, threads: int) -> int:
+    """Returns what a cluster commits in which records are dear, in 0.4 s."""
+    tikv = PIPELINED | {"behaviour": behaviour, "apply_pool_size": threads}
+    of = scenario("sysbench_write_only", tikv=tikv, cpu={"apply_key_ns": 100 * US},
+                  workload={"threads": 64})  # fmt: skip
+    unit = SimulatedUnit(of, 0, NoSink())
+    unit.env.run_until(NS_PER_S * 2 // 5)
+    return unit.stats.total_committed()
+
+
+def test_more_apply_threads_help_since_the_commit_pipeline_only() -> None:
+    assert committed("v6.0", 4) == pytest.approx(committed("v6.0", 2), rel=0.1)
+    assert committed("v8.5", 4) > 1.6 * committed("v8.5", 2)
