@@ -345,11 +345,12 @@ class StoreModel:
             left = (1 - turns.within) * (1 + self._write_scv(load)) / 2 + turns.within
             # What is sent together is applied together, each on a thread while some are idle.
             mates = min((self.proposed.count / self.proposed.arrivals - 1) / 2, pool.servers - 1)
-            met = used + (1 - used) * mates
-            pool.busy += inserting * left * met / (1 - used)
-            blocked = min(1.0, met) * exp(-SPIN_NS * (1 - used) / (left * turns.service_ns))
+            met = used / (1 - used) + mates
+            pool.busy += inserting * left * met
+            spins = exp(-SPIN_NS / (left * turns.service_ns))
+            blocked = used * spins ** (1 - used) + (1 - used) * mates * spins
             turns.busy += writes * blocked * load.hop_ns / NS_PER_S
-            turns.queue = left * used * met / (1 - used)
+            turns.queue = left * used * met
         load.applied_ns = pool.wait_ns(cpu.cv) + pool.service_ns
         pool.wake(load.hop_ns)
         pool.queue = in_queue(pool.servers, pool.within)

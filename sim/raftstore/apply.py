@@ -62,7 +62,7 @@ from sim.raftstore.peer import (
     RaftCommand,
 )
 from sim.raftstore.split import SplitRegion
-from sim.raftstore.write_thread import WriteThread
+from sim.raftstore.write_thread import SPIN_NS, WriteThread
 from sim.scenario.schema.hardware import CpuCosts
 
 Batch = list[tuple[Peer, list[Entry]]]
@@ -152,16 +152,19 @@ class ApplyPool:
             for written in _write_batches(batch):
                 apply_ns, insert_ns = self._work_ns(written)
                 held_ns = cores.hold(apply_ns, cores.slowness())
+                wait_ns, insert_ns = self._write_thread.join(woken_ns + held_ns, insert_ns)
                 self._work(woken_ns)
                 self.rounds += 1
-                yield held_ns + woken_ns
-                woken_ns = 0
-                wait_ns, held_ns = self._write_thread.join(insert_ns)
-                if wait_ns:
+                if wait_ns > SPIN_NS:
+                    yield woken_ns + held_ns
                     self._pause()
                     yield wait_ns
                     self._work()
-                yield held_ns
+                    yield insert_ns
+                else:  # One event; whoever spins runs, though it does not work.
+                    self._busy_ns -= wait_ns
+                    yield woken_ns + held_ns + wait_ns + insert_ns
+                woken_ns = 0
                 self._pause()
                 self._apply_batch(written)
             self._release(batch)

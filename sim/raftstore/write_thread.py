@@ -41,19 +41,24 @@ class WriteThread:
         self._held_ns = 0
         """For how long writes hold the engine, those that have a turn already included."""
 
-    def join(self, work_ns: int) -> tuple[int, int]:
-        """Queues a write that takes ``work_ns`` of CPU.
+    def join(self, ready_ns: int, work_ns: int) -> tuple[int, int]:
+        """Queues a write.
+
+        Args:
+            ready_ns: how long from now the caller works until it comes; whoever comes before it,
+                but queues later, has its turn later.
+            work_ns: CPU of the write.
 
         Returns:
-            How long the caller waits for its turn, and how long the write takes then.
+            How long the caller waits for its turn then, and how long the write takes.
         """
-        cores, now_ns = self._cores, self._env.now_ns
+        cores, comes_ns = self._cores, self._env.now_ns + ready_ns
         insert_ns = cores.hold(work_ns, cores.slowness())
         if not self.takes_turns:
             return 0, insert_ns
-        wait_ns = max(0, self._free_ns - now_ns)
+        wait_ns = max(0, self._free_ns - comes_ns)
         handed_over_ns = cores.wake_ns if wait_ns > SPIN_NS else 0
-        self._free_ns = now_ns + wait_ns + handed_over_ns + insert_ns
+        self._free_ns = comes_ns + wait_ns + handed_over_ns + insert_ns
         self._held_ns += handed_over_ns + insert_ns
         return wait_ns + handed_over_ns, insert_ns
 

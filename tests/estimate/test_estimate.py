@@ -90,7 +90,7 @@ def test_think_time_is_no_response_time() -> None:
 
 
 def test_a_rate_that_no_poller_can_serve_is_said() -> None:
-    slow_pollers = ("hardware.cpu.store_message=60us", "tikv.raftstore.apply-pool-size=12")
+    slow_pollers = ("hardware.cpu.store_message=60us", "hardware.cpu.apply_key=1us")
     found = estimates_of("open_loop", "workload.rate=5000/s", *slow_pollers)["pipelined"]
     assert found.is_saturated
     assert found.bottleneck == "store_poller"
@@ -121,8 +121,8 @@ def test_what_is_left_out_follows_from_the_scenario() -> None:
 def test_a_saturated_closed_loop_is_said() -> None:
     found = estimates_of("rfc77_nvme", "sweep.grid.workload.threads=[400, 50]")["in_memory"]
     assert found.is_saturated
-    assert found.bottleneck == "apply"
-    assert "apply is 9" in warnings_of(found)["workload.threads"]
+    assert found.bottleneck == "kv_write"
+    assert "kv_write is 9" in warnings_of(found)["workload.threads"]
     assert "take fewer threads" in warnings_of(found)["workload.threads"]
 
 
@@ -131,7 +131,7 @@ def test_pollers_that_wait_for_the_log_all_the_time_can_do_more() -> None:
     busy = {station.name: station.utilisation for station in found.stations}
     assert found.in_rounds > 0.9
     assert busy["store_poller"] < 0.5
-    assert found.bottleneck == "apply"
+    assert found.bottleneck == "kv_write"
     assert "workload.threads" not in warnings_of(found)
     assert found.is_saturated, "waiting commands share entries, which no formula says"
 

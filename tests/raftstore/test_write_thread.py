@@ -29,25 +29,26 @@ def write_thread(*, takes_turns: bool = True, hop_ns: int = HOP_NS) -> tuple[Lea
 
 def test_a_write_waits_for_those_before_it() -> None:
     env, writes = write_thread()
-    assert writes.join(30 * US) == (0, 30 * US)
-    assert writes.join(20 * US) == (30 * US, 20 * US)
+    assert writes.join(0, 30 * US) == (0, 30 * US)
+    assert writes.join(0, 20 * US) == (30 * US, 20 * US)
     env.run_until(40 * US)
-    assert writes.join(5 * US) == (10 * US, 5 * US)
+    assert writes.join(0, 5 * US) == (10 * US, 5 * US)
     env.run_until(200 * US)
-    assert writes.join(5 * US) == (0, 5 * US)
+    assert writes.join(0, 5 * US) == (0, 5 * US)
+    assert writes.join(3 * US, 5 * US) == (2 * US, 5 * US)
 
 
 def test_who_has_waited_for_long_has_to_be_woken_and_the_engine_waits_for_it() -> None:
     _, writes = write_thread()
-    writes.join(SPIN_NS)
-    assert writes.join(50 * US) == (SPIN_NS, 50 * US)
-    assert writes.join(US) == (SPIN_NS + 50 * US + HOP_NS, US)
-    assert writes.join(US) == (SPIN_NS + 51 * US + 2 * HOP_NS, US)
+    writes.join(0, SPIN_NS)
+    assert writes.join(0, 50 * US) == (SPIN_NS, 50 * US)
+    assert writes.join(0, US) == (SPIN_NS + 50 * US + HOP_NS, US)
+    assert writes.join(0, US) == (SPIN_NS + 51 * US + 2 * HOP_NS, US)
 
 
 def test_since_the_commit_pipeline_nobody_waits() -> None:
     _, writes = write_thread(takes_turns=False)
-    assert [writes.join(30 * US) for _ in range(3)] == [(0, 30 * US)] * 3
+    assert [writes.join(0, 30 * US) for _ in range(3)] == [(0, 30 * US)] * 3
 
 
 @given(st.lists(st.tuples(st.integers(0, 300 * US), st.integers(0, 300 * US)), max_size=30))
@@ -62,7 +63,7 @@ def test_the_engine_is_held_as_a_dumb_twin_says(writes_after: list[tuple[int, in
         if begins_ns - at_ns > SPIN_NS:
             held.update(range(begins_ns // US, (begins_ns + HOP_NS) // US))
             begins_ns += HOP_NS
-        assert writes.join(work_ns) == (begins_ns - at_ns, work_ns)
+        assert writes.join(0, work_ns) == (begins_ns - at_ns, work_ns)
         held.update(range(begins_ns // US, (begins_ns + work_ns) // US))
         free_ns = begins_ns + work_ns
     if writes_after:
@@ -82,7 +83,7 @@ def test_poisson_writes_wait_as_in_m_m_1(used: float) -> None:
     for _ in range(100_000):
         at_ns -= log(1 - uniform.random()) * mean_ns / used
         env.run_until(round(at_ns))
-        waits.append(writes.join(round(-log(1 - uniform.random()) * mean_ns))[0])
+        waits.append(writes.join(0, round(-log(1 - uniform.random()) * mean_ns))[0])
     expected_ns = mean_wait(1, used / mean_ns, mean_ns)
     assert sum(waits) / len(waits) == pytest.approx(expected_ns, rel=0.05)
 
