@@ -101,7 +101,8 @@ def _stations(estimates: Mapping[str, Estimate]) -> ReportTable:
         "", "", [f"{name}\nbusy ms/job wait" for name in estimates],
         ((_servers(name, of), map(_station, of)) for name, of in by_name.items()),
         "ms/job: mean time of one; wait: jobs in line at one node, on average; a store poller that "
-        "waits for the raft log is not busy, but takes no mail",
+        "waits for the raft log is not busy, but takes no mail; nor is an apply thread that waits "
+        "for its turn in kv_write",
     )  # fmt: skip
 
 
