@@ -60,13 +60,6 @@ class Requests:
     squared_records: float = 0.0
     """Squares of the requests' numbers of records, summed over them."""
 
-    @property
-    def records_scv(self) -> float:
-        """Variance of the records of a request over their squared mean."""
-        if not self.records:
-            return 0.0
-        return max(0.0, self.squared_records * self.count / self.records**2 - 1)
-
     def add(self, other: "Requests", weight: float) -> None:
         """Adds ``weight`` times other requests."""
         for each in fields(self):
@@ -237,10 +230,8 @@ def _demand(request: PlannedRequest, misses: RowMisses) -> Requests:
         read = request.keys
     missed = [miss for key in read for miss in misses.get(key[:PREFIX_LEN], ())]
     blocks, fetches = sum(miss.block for miss in missed), sum(miss.disk for miss in missed)
-    sizes = request.records or ()
-    squared = float(sizes[0] ** 2) if sizes else 0.0
-    found = Requests(1.0, 0.0, keys, request.rows, blocks, fetches, *sizes)
-    found.squared_records = squared
+    found = Requests(1.0, 0.0, keys, request.rows, blocks, fetches, *(request.records or ()))
+    found.squared_records = found.records**2
     return found
 
 

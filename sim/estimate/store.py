@@ -364,8 +364,9 @@ class StoreModel:
 
     def _write_scv(self, load: StoreLoad) -> float:
         """Returns the variance of a write to RocksDB over its squared mean."""
-        drawn = 1 + self.scenario.hardware.cpu.cv**2
-        return (drawn * (1 + self.proposed.records_scv) - 1) / load.applied_together
+        made, drawn = self.proposed, 1 + self.scenario.hardware.cpu.cv**2
+        squared_over_mean = made.squared_records * made.count / made.records**2
+        return max(0.0, drawn * squared_over_mean - 1) / load.applied_together
 
     def request_ns(self, kind: RequestKind) -> float:
         """Returns the CPU of a request in the read pool or the scheduler, on idle cores."""

@@ -73,8 +73,8 @@ def meter_of(
         lambda s, now: s.raftstore.pool.busy_until(now),
     )
     pool("apply", first.raftstore.apply.threads, lambda s, now: s.raftstore.apply.busy_until(now))
-    if first.raftstore.write_thread.takes_turns:
-        pool("kv_write", 1, lambda s, now: s.raftstore.write_thread.held_until(now))
+    if first.raftstore.apply.write_thread.takes_turns:
+        pool("kv_write", 1, lambda s, now: s.raftstore.apply.write_thread.held_until(now))
     pool("scheduler", first.machine.pool.threads, lambda s, now: s.machine.pool.busy_until(now))
     pool(
         "read_pool",

@@ -77,12 +77,11 @@ WRITE_BATCH_MAX_KEYS: Final = 256
 class ApplyPool:
     """The apply pollers of one store, and the peers that wait for one."""
 
-    def __init__(  # noqa: PLR0913 - a station's parts, named
+    def __init__(
         self,
         ctx: StoreContext,
         cores: Cores,
         kv: KvEngine,
-        write_thread: WriteThread,
         *,
         cpu: CpuCosts,
         draw: Sampler,
@@ -93,7 +92,7 @@ class ApplyPool:
         self._ctx = ctx
         self._cores = cores
         self._kv = kv
-        self._write_thread = write_thread
+        self.write_thread = WriteThread(ctx.env, cores, takes_turns=tikv.memtable_writes_take_turns)
         self._max_batch = tikv.apply_max_batch_size
         self._cpu = cpu
         self._draw = draw
@@ -152,7 +151,7 @@ class ApplyPool:
             for written in _write_batches(batch):
                 apply_ns, insert_ns = self._work_ns(written)
                 held_ns = cores.hold(apply_ns, cores.slowness())
-                wait_ns, insert_ns = self._write_thread.join(woken_ns + held_ns, insert_ns)
+                wait_ns, insert_ns = self.write_thread.join(woken_ns + held_ns, insert_ns)
                 self._work(woken_ns)
                 self.rounds += 1
                 if wait_ns > SPIN_NS:

@@ -26,7 +26,6 @@ from sim.raftstore.poller import StorePool
 from sim.raftstore.propose import Proposals
 from sim.raftstore.read import LocalReader
 from sim.raftstore.restart import crash
-from sim.raftstore.write_thread import WriteThread
 from sim.record.recorder import Recorder
 from sim.scenario.resolved import Scenario
 from sim.transport.messages import DiskUsageReport, RaftMessage
@@ -74,12 +73,7 @@ class Raftstore:
             slice_phase=slice_phase,
         )
         self.kv = _kv_engine(ctx, scenario, kv_disk, cores, ledger, slice_phase)
-        self.write_thread = WriteThread(
-            ctx.env, cores, takes_turns=scenario.tikv.memtable_writes_take_turns
-        )
-        self.apply = ApplyPool(
-            ctx, cores, self.kv, self.write_thread, cpu=cpu, draw=apply_draw, safe_ts=safe_ts
-        )
+        self.apply = ApplyPool(ctx, cores, self.kv, cpu=cpu, draw=apply_draw, safe_ts=safe_ts)
         self.proposals = Proposals(ctx)
         self.reader = LocalReader(ctx)
         self._fsm = PeerFsm(ctx, self.proposals, self.reader)
