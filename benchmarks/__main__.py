@@ -16,6 +16,7 @@ STUDIES: Final = {
     "coverage": ("how often printed intervals hold the truth; 12,000 units", "an hour"),
     "etcd": ("predictions beside a real etcd", "half a minute"),
     "etcd_costs": ("the CPU costs of etcd, from CPU seconds", "2 minutes"),
+    "explain_errors": ("the estimate of explain beside the simulation", "2 minutes"),
     "false_alarms": ("how often a sound unit is called overloaded", "10 minutes"),
     "figures": ("every figure in the documents, written again where it is stale", "half an hour"),
     "file_systems": ("what file systems write for a sync; needs root", "10 minutes"),

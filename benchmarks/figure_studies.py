@@ -18,6 +18,7 @@ from typing import Final
 
 from analysis.study.load import load_study
 from analysis.study.study import Study as AskedStudy
+from benchmarks import explain_errors
 from benchmarks.documents import ROOT, written_files
 from benchmarks.figure_tables import Screening, Table, TableOf
 
@@ -26,10 +27,11 @@ GOLDEN: Final = ROOT / "tests" / "golden"
 
 @dataclass(frozen=True, slots=True)
 class Study:
-    """Commands after ``run_sim.py``, as a document gives them, and what is made of their results.
+    """Commands, as a document gives them, and what is made of their results.
 
     Attributes:
-        commands: each as it is typed; they are run in one folder, in the order of all studies.
+        commands: each as it is typed after ``run_sim.py``, or after ``python`` if it begins with
+            ``-m``; they are run in one folder, in the order of all studies.
         results: the folder in ``results`` that figures are read from.
         document: whose shown files the commands find.
         pictures: name in ``docs/img``: file in the folder; a page is shown as its beginning.
@@ -186,6 +188,11 @@ STUDIES: Final[Mapping[str, Study]] = {
         ("scenarios/sensitivity_rfc77.yaml --no-checks",),
         "sensitivity_rfc77",
         tables={"screening": _SCREENING},
+    ),
+    "explain_errors": Study(
+        ("-m benchmarks explain_errors",),
+        explain_errors.RESULTS,
+        tables={"explain_errors": explain_errors.table_of},
     ),
     "validation": Study(("validate --write",), "validation"),
 }

@@ -185,13 +185,14 @@ def _write_documents(name: str, figures: Mapping[str, str], printed: str) -> int
 
 
 def _run(words: list[str]) -> str:
-    """Runs one command; returns what it printed.
+    """Runs one command, of the program or (``-m``) of these measurements; returns what it printed.
 
     A claim that does not hold (exit 1) is a figure as well.
     """
-    environment = os.environ | {"COLUMNS": _WIDE, "PYTHONHASHSEED": "0"}
+    environment = os.environ | {"COLUMNS": _WIDE, "PYTHONHASHSEED": "0", "PYTHONPATH": str(ROOT)}
+    program = [] if words[0] == "-m" else [str(ROOT / "run_sim.py")]
     done = subprocess.run(
-        [sys.executable, str(ROOT / "run_sim.py"), *words],
+        [sys.executable, *program, *words],
         cwd=FOLDER,
         env=environment,
         stdout=subprocess.PIPE,

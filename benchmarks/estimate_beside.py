@@ -1,0 +1,215 @@
+"""The estimate of ``explain`` and the simulation of one variant, side by side.
+
+* A variant is simulated at its study's first point, for less time than the scenario asks for; the
+  estimate is made for that same time, and for the transactions that were drawn in it (one Delivery
+  more or less in twenty moves bytes by a percent, and is no error of the estimate). Draws are
+  fixed, so nothing here depends on luck.
+* Saturated means: in the simulation a station was 90 % busy, or pollers were in rounds for so long.
+* What the engines hold back until half a megabyte has gathered counts as written: a short window
+  would otherwise see no flush, or a whole one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cache
+from statistics import fmean
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from analysis.study.load import load_study
+from benchmarks.documents import ROOT
+from sim.estimate import Sample, draw, estimate, has_estimate, mean_of, same_footprint
+from sim.record.facts import MemorySink
+from sim.simulation import SimulatedUnit
+from sim.units import NS_PER_MS, NS_PER_S
+
+if TYPE_CHECKING:
+    from analysis.study.study import Study
+    from sim.scenario import Scenario
+    from sim.server.store import Store
+
+SCENARIOS: Final = ROOT / "scenarios"
+SATURATED: Final = 0.9
+HARDLY_USED: Final = 0.02
+"""Share of time; how often a station below it was met is mostly chance."""
+
+
+@dataclass(frozen=True)
+class Length:
+    """How long a scenario is simulated."""
+
+    warmup_ns: int
+    shortest_ns: int
+    transactions: int
+    """That end in the measured time, unless it is the shortest."""
+
+
+_BELOW_SATURATION: Final = Length(100 * NS_PER_MS, 100 * NS_PER_MS, 600)
+_AT_SATURATION: Final = Length(60 * NS_PER_MS, 40 * NS_PER_MS, 200)
+"""Where the estimate speaks of saturation, a run says whether that is so."""
+
+
+@dataclass(frozen=True)
+class Beside:
+    """What the simulation did, and what was expected of it.
+
+    Attributes:
+        simulated, estimated: share of time that each station is busy, by name.
+        simulated_in_rounds, estimated_in_rounds: share of time that pollers do not wait for mail.
+        simulated_bytes, estimated_bytes: written a transaction; no estimate is None.
+    """
+
+    simulated: Mapping[str, float]
+    estimated: Mapping[str, float]
+    simulated_in_rounds: float
+    estimated_in_rounds: float
+    simulated_bytes: float
+    estimated_bytes: float | None
+
+    @property
+    def is_saturated(self) -> bool:
+        """Whether the simulation had a station without time to spare."""
+        return max(self.simulated_in_rounds, *self.simulated.values()) >= SATURATED
+
+    def errors(self) -> dict[str, float]:
+        """Returns the estimate over the simulation less one, of each station worth speaking of."""
+        return {
+            name: self.estimated[name] / busy - 1
+            for name, busy in self.simulated.items()
+            if busy >= HARDLY_USED
+        }
+
+    def bytes_error(self) -> float | None:
+        """Returns the estimate of bytes a transaction over the simulation's, less one."""
+        if self.estimated_bytes is None:
+            return None
+        return self.estimated_bytes / self.simulated_bytes - 1
+
+
+class Case(NamedTuple):
+    """One variant of a shipped scenario."""
+
+    name: str
+    variant: str
+
+
+def cases() -> list[Case]:
+    """Returns every variant that has an estimate, by scenario."""
+    return [
+        Case(file.stem, variant)
+        for file in sorted(SCENARIOS.glob("*.yaml"))
+        for variant, scenario in _study(file.stem).variants.items()
+        if has_estimate(scenario)
+    ]
+
+
+def compare(case: Case) -> Beside:
+    """Simulates a variant for some hundred transactions, and estimates the same."""
+    scenario = _study(case.name).variants[case.variant]
+    drawn = _sample(scenario)
+    hint = estimate(scenario, mean_of(drawn))
+    length = _AT_SATURATION if hint.is_saturated else _BELOW_SATURATION
+    scenario = _lasting(scenario, length, hint.txn_per_s)
+    simulated, in_rounds, simulated_bytes, mix = _simulated(scenario)
+    found = estimate(scenario, mean_of(drawn, mix))
+    return Beside(
+        simulated,
+        {station.name: station.utilisation for station in found.stations},
+        in_rounds,
+        found.in_rounds,
+        simulated_bytes,
+        found.bytes_per_txn,
+    )
+
+
+@cache
+def _study(name: str) -> Study:
+    return load_study(SCENARIOS / f"{name}.yaml")
+
+
+def _lasting(scenario: Scenario, length: Length, per_s: float) -> Scenario:
+    """Returns a scenario with a measured time in which about so many transactions end."""
+    measure_ns = max(length.shortest_ns, int(length.transactions / per_s * NS_PER_S))
+    return replace(
+        scenario,
+        run=replace(
+            scenario.run,
+            warmup_ns=length.warmup_ns,
+            measure_ns=measure_ns,
+            window_ns=NS_PER_S * 1000,
+            checks=False,
+        ),
+    )
+
+
+_drawn: list[tuple[Scenario, Sample]] = []
+
+
+def _sample(scenario: Scenario) -> Sample:
+    for other, made in _drawn:
+        if same_footprint(other, scenario):
+            return made
+    _drawn[:] = [(scenario, draw(scenario))]
+    return _drawn[0][1]
+
+
+def _held_back(store: Store) -> float:
+    """Returns the bytes that a store's engines will write for what they were given already."""
+    kv, log = store.raftstore.apply._kv, store.raftstore.log
+    amplification = kv._amplification
+    held_back: float = (
+        kv._wal.total
+        + kv._memtables.total * amplification.data
+        + kv._lock_memtable.total * amplification.lock
+        + log._rewrite_bytes * log._format.rewrite
+    )
+    return held_back
+
+
+def _counted(unit: SimulatedUnit) -> dict[tuple[str, str], float]:
+    unit.meter.read(unit.env.now_ns)
+    counts: dict[tuple[str, str], float] = {
+        (counter.metric, counter.class_): float(counter.value)
+        for counter in unit.recorder.counters()
+    }
+    stores = unit.cluster.stores.values()
+    counts["bytes", "all"] = unit.cluster.ledger.total() + sum(map(_held_back, stores))
+    counts["txns", "all"] = unit.stats.total_committed()
+    return counts
+
+
+def _pollers_in_rounds(unit: SimulatedUnit, until_ns: int) -> float:
+    """Runs the unit; returns the mean share of its pollers that do not wait for mail."""
+    stores = unit.cluster.stores.values()
+    shares = []
+    while unit.env.now_ns < until_ns:
+        unit.env.run_until(min(unit.env.now_ns + NS_PER_MS, until_ns))
+        idle = sum(len(store.ctx.router.idle) for store in stores)
+        shares.append(1 - idle / sum(store.raftstore.pool.threads for store in stores))
+    return fmean(shares)
+
+
+def _simulated(scenario: Scenario) -> tuple[dict[str, float], float, float, dict[str, float]]:
+    """Returns how busy each station is, pollers in rounds, bytes a transaction, and what was done.
+
+    The last are transactions by class.
+    """
+    unit = SimulatedUnit(scenario, 0, MemorySink())
+    run = scenario.run
+    assert run.warmup_ns is not None
+    unit.env.run_until(run.warmup_ns)
+    before = _counted(unit)
+    in_rounds = _pollers_in_rounds(unit, run.warmup_ns + run.measure_ns)
+    after = _counted(unit)
+    grown: dict[tuple[str, str], float] = {
+        name: value - before.get(name, 0.0) for name, value in after.items()
+    }
+    busy = {
+        name: value / grown["capacity_ns", name]
+        for (metric, name), value in grown.items()
+        if metric == "busy_ns"
+    }
+    done = {name: count for (metric, name), count in grown.items() if metric == "txns"}
+    total = done.pop("all")
+    return busy, in_rounds, grown["bytes", "all"] / total, done
