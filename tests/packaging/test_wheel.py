@@ -25,7 +25,7 @@ ROOT = Path(__file__).resolve().parents[2]
 TINY = """
 about: Is it installed?
 extends: pessim:quickstart
-run: {warmup: 100ms, measure: 200ms, replications: 2}
+run: {warmup: 50ms, measure: 60ms, window: 20ms, replications: 2}
 expect: []
 """
 
@@ -120,7 +120,7 @@ BESIDE = """
 import os, sys
 import pessim, sim, analysis
 os.environ["PYSPARK_PYTHON"] = "no/such/python"  # of a cluster, not of units on this machine
-study = pessim.run("tiny.yaml", set={"run.measure": "100ms"}, folder="beside", plots="none")
+study = pessim.run("tiny.yaml", set={"run.measure": "30ms"}, folder="beside", plots="none")
 assert study.summary["value"].notna().any()
 os.environ["PYSPARK_PYTHON"] = sys.executable
 
