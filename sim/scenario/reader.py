@@ -53,7 +53,10 @@ def read_text(text: str, name: str, loader: Any = yaml.SafeLoader) -> Node:
     node = read_value(text, name, loader)
     if not isinstance(node.value, dict):
         is_now = "empty" if node.value is None else shown(node.value)
-        message = f"a scenario is a mapping of sections, is {is_now}; write workload: {{...}} etc."
+        message = (
+            f"a scenario is a mapping of sections, and this is {is_now}; "
+            "write workload: {...} etc."
+        )
         raise ScenarioError([Problem(node.mark, "", message)])
     return node
 

@@ -40,6 +40,12 @@ def warned(folder: Path, *overrides: str) -> list[str]:
     return [str(warning) for warning in scenario_warnings(study_of(folder, BASE, *overrides))]
 
 
+@pytest.mark.parametrize("load", ["threads: 50", "rate: 1000/s"])
+def test_what_a_scenario_leaves_to_defaults_needs_no_warning(tmp_path: Path, load: str) -> None:
+    text = f"about: Which?\nworkload: {{kind: tpcc, warehouses: 100, {load}}}\n"
+    assert [str(warning) for warning in scenario_warnings(study_of(tmp_path, text))] == []
+
+
 def does(operation: str) -> str:
     return f"operations=[{{name: it, {operation}}}]"
 
