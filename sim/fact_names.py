@@ -93,6 +93,8 @@ COUNTERS: Final = {
     "requests_answered": Fact("Requests of TiDB that were answered for good.", ("kind",)),
     "request_ns": Fact("Their time from being first sent, without waits for other transactions.",
                        ("kind",)),
+    "request_service_ns": Fact("Of that, from arrival at a store, at the last try, to the reply.",
+                               ("kind",)),
     "region_errors": Fact("Requests refused with a region error.", ("error",)),
     "leaders_gained": Fact("Regions that a store has begun to lead.", ("store",)),
     "leaders_lost": Fact("Regions that a store has ceased to lead.", ("store",)),

@@ -88,6 +88,7 @@ class ClientStats:
         names = [kind.name.lower() for kind in Kind]
         self._answered = [recorder.counter("requests_answered", name) for name in names]
         self._request_ns = [recorder.counter("request_ns", name) for name in names]
+        self._service_ns = [recorder.counter("request_service_ns", name) for name in names]
         self.locked_keys = recorder.counter("locked_keys")
         self.mutations = recorder.counter("mutations")
         self.amended = recorder.counter("amended_prewrites")
@@ -102,8 +103,10 @@ class ClientStats:
     def request_answered(self, request: KvRequest) -> None:
         """Counts a request's last answer, without the time it waited for other transactions."""
         kind = request.kind
+        waited_ns = request.waited_ns
         self._answered[kind].value += 1
-        self._request_ns[kind].value += request.done_ns - request.sent_ns - request.waited_ns
+        self._request_ns[kind].value += request.done_ns - request.sent_ns - waited_ns
+        self._service_ns[kind].value += request.replied_ns - request.arrived_ns - waited_ns
 
     def lock_replied(self, request: KvRequest) -> None:
         """Counts a granted lock request, without the time it waited for other transactions."""

@@ -61,6 +61,8 @@ class Estimate:
     lock_path: LockMode
     request_latency_ms: Mapping[RequestKind, float]
     """As TiDB sees it, mean, of each kind that there is; none if it is not in balance."""
+    request_service_ms: Mapping[RequestKind, float]
+    """The part of it inside the store."""
     lock_refused: float
     """Share of the lock requests that find no room in memory."""
     locks_per_txn: float
@@ -133,6 +135,7 @@ def estimate(scenario: Scenario, drawn: Footprint | None = None) -> Estimate:
         in_rounds=in_rounds,
         lock_path="pipelined" if path == "in_memory" and not found.in_memory else path,
         request_latency_ms={kind: ns / NS_PER_MS for kind, ns in found.response.requests.items()},
+        request_service_ms={kind: ns / NS_PER_MS for kind, ns in found.response.services.items()},
         lock_refused=found.store.lock_share if found.in_memory else 0.0,
         locks_per_txn=made.lock_requests,
         write_bytes_per_txn={
@@ -163,6 +166,7 @@ def _out_of_balance(found: Estimate) -> Estimate:
         found,
         response_ms=None,
         request_latency_ms={},
+        request_service_ms={},
         stations=stations,
         write_bytes_per_txn={},
         fsyncs_per_s=None,

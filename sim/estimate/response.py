@@ -54,6 +54,8 @@ class Response:
 
     requests: Mapping[RequestKind, float]
     """Of each kind that there is, from being sent until the answer is back."""
+    services: Mapping[RequestKind, float]
+    """Of that, from arrival at a store to the reply."""
     transaction: float
     held: float
     """How long a lock is held."""
@@ -115,10 +117,12 @@ class ResponseTimes:
             "commit": durable,
             "rollback": durable,
         }
-        requests = {
-            kind: self._served(kind, store, load).then(raft.get(kind, Delay()))
+        outside = self._outside(load)
+        inside = {
+            kind: self._inside(kind, store, load).then(raft.get(kind, Delay()))
             for kind in made.requests
         }
+        requests = {kind: outside.then(each) for kind, each in inside.items()}
         statement, planning = self._statement(load.txn_per_s)
         rounds = {
             (kind, width): often * requests[kind].of(width, width)
@@ -129,7 +133,8 @@ class ResponseTimes:
         waits, retries = self._contention(load.txn_per_s, held + lock, lock, planning, durable.mean)
         alone = made.statements * statement + made.timestamps * self._to_pd + made.pause_ns
         means = {kind: each.mean for kind, each in requests.items()}
-        return Response(means, alone + sum(rounds.values()) + waits, held, retries)
+        services = {kind: each.mean for kind, each in inside.items()}
+        return Response(means, services, alone + sum(rounds.values()) + waits, held, retries)
 
     def _handled(self, load: StoreLoad) -> Delay:
         """Returns the time until a poller has handled a message, with those before it."""
@@ -150,10 +155,8 @@ class ResponseTimes:
         quorum = answer.of((followers + 1) // 2, followers)
         return Delay(quorum - answer.random, answer.random).then(back)
 
-    def _served(self, kind: RequestKind, store: StoreModel, load: StoreLoad) -> Delay:
-        """Returns TiDB, network, gRPC and scheduler of a request."""
-        each = self._footprint.requests[kind]
-        pool = load.stations["read_pool" if kind in READS.values() else "scheduler"]
+    def _outside(self, load: StoreLoad) -> Delay:
+        """Returns a request's time on TiDB, on the network, and on TiKV's gRPC threads."""
         cost_ns = self._scenario.hardware.tidb_cpu.tidb_request_ns
         met = load.txn_per_s * self._others
         sent_ns, waits_ns = self._tidb.times_ns(cost_ns, met)
@@ -161,9 +164,14 @@ class ResponseTimes:
         # Who finds a message open waits for half of the time that who opened it does.
         opening = self._tidb.opening(met)
         waits_ns += (1 + opening) / 2 * self._tidb.message_ns(met)
+        return Delay(sent_ns + self._to_store + 2 * load.grpc_ns, waits_ns)
+
+    def _inside(self, kind: RequestKind, store: StoreModel, load: StoreLoad) -> Delay:
+        """Returns a request's time in the pool that serves it."""
+        each = self._footprint.requests[kind]
+        pool = load.stations["read_pool" if kind in READS.values() else "scheduler"]
         work_ns = store.request_ns(kind) * load.slowness + pool.hop_ns
-        waits_ns += pool.wait_ns() + store.rows_ns(each, load) / each.count
-        return Delay(sent_ns + self._to_store + 2 * load.grpc_ns + work_ns, waits_ns)
+        return Delay(work_ns, pool.wait_ns() + store.rows_ns(each, load) / each.count)
 
     def _lock_way(self, store: StoreModel, proposed: Delay, durable: Delay) -> Delay:
         """Returns what the raftstore adds to a lock request."""
