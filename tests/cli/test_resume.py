@@ -26,7 +26,6 @@ from tests.cli.stub_runs import (
     start,
     wait_for_units,
 )
-from tests.spark.watching import processes_below
 
 pytestmark = [pytest.mark.spark, pytest.mark.slow]
 
@@ -80,23 +79,3 @@ def test_ctrl_c_tells_what_is_kept_even_before_the_first_unit(
     status = main(["run", "stub.yaml", "--out", str(tmp_path / "study")])
     assert status == ExitStatus.INTERRUPTED
     assert "interrupted: 0 units done and kept" in capsys.readouterr().err
-
-
-def test_a_killed_executor_costs_only_what_it_was_running(tmp_path: Path, undisturbed: str) -> None:
-    out = tmp_path / "study"
-    process = start(
-        out, "faulty_units:run_a_while", PYTHONHASHSEED="1", master="local-cluster[2,1,1024]"
-    )
-    wait_for_units(process, out, 1)
-    executors = processes_below(process.pid, "CoarseGrainedExecutorBackend")
-    assert executors
-    os.kill(executors[0], signal.SIGKILL)
-    status, said, complained = finish(process)
-    assert status == ExitStatus.FINE, complained
-    assert "6 units checked" in said
-    manifest = json.loads((out / "manifest.json").read_text())
-    assert manifest["units"] == {"done": UNITS, "reused": 0, "failed": 0}
-    assert sorted(path.name for path in (out / "units").iterdir()) == sorted(
-        path.parent.name for path in finished_units(out)
-    )
-    assert rows(out) == undisturbed

@@ -45,6 +45,14 @@ def test_each_lock_mode_does_less_than_the_one_before() -> None:
     assert [found[name].lock_path for name in found] == ["pipelined", "in_memory", "sync"]
 
 
+def test_requests_of_all_kinds_are_outside_the_store_for_as_long() -> None:
+    for found in estimates_of("rfc77").values():
+        total, inside = found.request_latency_ms, found.request_service_ms
+        ways = {kind: ms - inside[kind] for kind, ms in total.items()}
+        assert ways == pytest.approx(dict.fromkeys(total, ways["lock"]))
+        assert 0 < min(inside.values())
+
+
 def test_the_utilisation_law_holds() -> None:
     # So few that jobs take as long: a woken thread waits for hardly any other.
     once, twice = (

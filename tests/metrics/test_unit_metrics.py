@@ -92,11 +92,15 @@ def test_a_request_takes_the_mean_of_its_kind() -> None:
         ("requests_answered", "commit", "total", 1.0),
         ("request_ns", "get", "total", 3_000_000.0),
         ("request_ns", "commit", "total", 5_000_000.0),
+        ("request_service_ns", "get", "total", 1_500_000.0),
+        ("request_service_ns", "commit", "total", 4_000_000.0),
     )
     metrics = published(*counted)
     assert metrics["request_latency_ms", "get", "mean"] == pytest.approx(1.0)
     assert metrics["request_latency_ms", "commit", "mean"] == pytest.approx(5.0)
     assert metrics["request_latency_ms", "all", "mean"] == pytest.approx(2.0)
+    assert metrics["request_service_ms", "get", "mean"] == pytest.approx(0.5)
+    assert metrics["request_service_ms", "commit", "mean"] == pytest.approx(4.0)
     unasked = published(*counted[::2])
     assert ("request_latency_ms", "commit", "mean") not in unasked
 

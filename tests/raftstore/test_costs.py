@@ -60,6 +60,15 @@ def test_a_lock_in_memory_pays_for_its_request_and_nothing_of_the_raftstore(
     assert locked(IN_MEMORY, **cost).done_ns == near(IDLE_LOCK_NS + more_ns)
 
 
+def test_the_time_inside_the_store_is_that_of_its_threads() -> None:
+    scene = scene_with(SYNC)
+    scene.begin(script(update(b"k")))
+    scene.run(20 * NS_PER_MS)
+    way_ns = scene.counted("request_ns", "lock") - scene.counted("request_service_ns", "lock")
+    assert way_ns == near(2 * ONE_WAY_NS)
+    assert scene.counted("request_service_ns", "lock") > REQUEST_NS + FSYNC_NS
+
+
 def test_a_pipelined_lock_waits_for_three_threads_to_wake() -> None:
     # The scheduler's, a poller's, and the one that answers.
     proposed_ns = IDLE_LOCK_NS + 10 * US
