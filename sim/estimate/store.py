@@ -343,14 +343,16 @@ class StoreModel:
             # than a short one, and waits for half of it; who comes back at once, for all of one.
             used = turns.within * (pool.servers - 1) / pool.servers
             left = (1 - turns.within) * (1 + self._write_scv(load)) / 2 + turns.within
-            # What is sent together is applied together, each on a thread while some are idle.
+            # What is sent together is applied together, each on a thread while some are idle; it
+            # waits for whole writes of its mates, long or short.
             mates = min((self.proposed.count / self.proposed.arrivals - 1) / 2, pool.servers - 1)
-            met = used / (1 - used) + mates
-            pool.busy += inserting * left * met
-            spins = exp(-SPIN_NS / (left * turns.service_ns))
-            blocked = used * spins ** (1 - used) + (1 - used) * mates * spins
-            turns.busy += writes * blocked * load.hop_ns / NS_PER_S
-            turns.queue = left * used * met
+            turns.queue = inserting * (left * used / (1 - used) + mates)
+            pool.busy += turns.queue
+            waiting = used + (1 - used) * min(1.0, mates)
+            if waiting:
+                wait_ns = turns.queue / writes / waiting * NS_PER_S
+                blocked = waiting * exp(-SPIN_NS / wait_ns)
+                turns.busy += writes * blocked * load.hop_ns / NS_PER_S
         load.applied_ns = pool.wait_ns(cpu.cv) + pool.service_ns
         pool.wake(load.hop_ns)
         pool.queue = in_queue(pool.servers, pool.within)

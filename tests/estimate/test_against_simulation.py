@@ -2,7 +2,7 @@
 
 ``benchmarks.estimate_beside`` says what is compared. Below saturation every station and the bytes
 per transaction must be within 25 %; a station that was less than 2 % busy may be off by one point.
-Where a station is saturated, nothing is asserted but that the estimate says so.
+Where one of the two finds a station saturated, nothing is asserted but that the other nearly does.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def _complaints(found: Beside) -> list[str]:
 def test_stations_and_bytes_are_within_a_quarter_below_saturation(case: Case) -> None:
     found = compare(case)
     if found.is_saturated:
-        assert max(found.estimated_in_rounds, *found.estimated.values()) > SATURATED - 0.05
+        assert min(found.busiest) > SATURATED - 0.05
     else:
         assert _complaints(found) == []
 
