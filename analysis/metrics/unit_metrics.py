@@ -181,9 +181,7 @@ def _request_latency(counters: dict[str, pd.DataFrame]) -> list[pd.DataFrame]:
     times = {"request_latency_ms": "request_ns", "request_service_ms": "request_service_ns"}
     return [
         _as_metric(
-            with_sums(counters[fact])[answered.columns]
-            / answered.where(answered > 0)
-            * MS_PER_NS,
+            with_sums(counters[fact])[answered.columns] / answered.where(answered > 0) * MS_PER_NS,
             metric,
         )
         for metric, fact in times.items()

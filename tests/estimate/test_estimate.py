@@ -50,7 +50,7 @@ def test_requests_of_all_kinds_are_outside_the_store_for_as_long() -> None:
         total, inside = found.request_latency_ms, found.request_service_ms
         ways = {kind: ms - inside[kind] for kind, ms in total.items()}
         assert ways == pytest.approx(dict.fromkeys(total, ways["lock"]))
-        assert 0 < min(inside.values())
+        assert min(inside.values()) > 0
 
 
 def test_the_utilisation_law_holds() -> None:
