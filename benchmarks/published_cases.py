@@ -37,9 +37,7 @@ _NOISE: Final = 0.03
 """Of any figure: two publications of one version differ by 1 to 7 %, a short run by 1 to 2 %."""
 
 REQUESTS: Final = ("lock", "prewrite", "commit", "get")
-"""Kinds of requests whose time on an idle cluster is published, and fitted to."""
-
-_REQUEST_TIMES: Final = {"request_ns": "ms", "request_service_ns": "service_ms"}
+"""Kinds of requests whose time inside an idle TiKV is published, and fitted to."""
 
 _PICTURE: Final = 0.1
 """Of a figure that was read off a picture, of another cluster: half of its anchor's band."""
@@ -55,7 +53,7 @@ class Case:
     threads: int
     locks: Locks
     theirs: Mapping[str, Figure]
-    """By ``txn_per_s``, ``tpmc``, ``p95_ms``, ``mean_ms``, or ``lock_ms`` and its like."""
+    """By ``txn_per_s``, ``tpmc``, ``p95_ms``, ``mean_ms``, or ``lock_service_ms`` and its like."""
     warmup_ms: float
     """Threads start spread over 50 ms, and 400 of TPC-C take a second to come into their stride."""
     measure_ms: float
@@ -184,9 +182,9 @@ def run_case(case: Case, setting: Setting, replication: int) -> Outcome:
         "mean_ms": _mean_ms(sink, first, "txn_latency"),
     }
     every |= {
-        f"{kind}_{ending}": ns / counts["requests_answered", kind] / NS_PER_MS
+        f"{kind}_service_ms": ns / counts["requests_answered", kind] / NS_PER_MS
         for (metric, kind), ns in counts.items()
-        if (ending := _REQUEST_TIMES.get(metric))
+        if metric == "request_service_ns"
     }
     busy = {
         name: counts["busy_ns", name] / max(1, counts["capacity_ns", name]) for name in STATIONS

@@ -178,12 +178,10 @@ def _request_latency(counters: dict[str, pd.DataFrame]) -> list[pd.DataFrame]:
     if "requests_answered" not in counters:
         return []
     answered = with_sums(counters["requests_answered"])
+    asked = answered.where(answered > 0)
     times = {"request_latency_ms": "request_ns", "request_service_ms": "request_service_ns"}
     return [
-        _as_metric(
-            with_sums(counters[fact])[answered.columns] / answered.where(answered > 0) * MS_PER_NS,
-            metric,
-        )
+        _as_metric(with_sums(counters[fact])[answered.columns] / asked * MS_PER_NS, metric)
         for metric, fact in times.items()
     ]
 

@@ -62,4 +62,10 @@ def test_every_cell_runs_and_shows_what_is_promised(
     assert (expected.loc[20] > expected.loc[5]).all()
     assert list(latency.index) == [5, 20]
     assert (latency > 0).all(axis=None), "a p99 of runs as short as these says no more"
+    means = (
+        names["sweep"]
+        .summary.query("metric == 'lock_latency_ms' and `class` == 'all' and stat == 'mean'")
+        .pivot(index="workload.threads", columns="variant", values="value")
+    )
+    assert (means.loc[20] > means.loc[5]).all()
     assert isinstance(below[-1], pd.Series)
