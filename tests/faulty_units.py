@@ -51,9 +51,3 @@ def fail_then_dawdle(scenario: Scenario, replication: int, sink: FactSink) -> Un
         raise ValueError("no such disk")
     time.sleep(1.0)
     return run_unit(scenario, replication, sink)
-
-
-def run_a_while(scenario: Scenario, replication: int, sink: FactSink) -> UnitResult:
-    """Takes long enough for an executor to be killed in between."""
-    time.sleep(0.4)
-    return run_unit(scenario, replication, sink)

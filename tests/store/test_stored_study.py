@@ -1,43 +1,32 @@
-"""A study in an object store: an executor is killed, the driver's copy is lost, a bucket is wrong.
+"""A study in an object store: the driver's copy is lost, a bucket is wrong.
 
-Each is compared with a run in a folder that nothing happened to.
+What is in the store is compared with a run in a folder that nothing happened to.
 """
 
 from __future__ import annotations
 
 import json
-import os
 import shutil
-import signal
 from pathlib import Path
 
 import pytest
 
 from analysis.cli.failures import ExitStatus
 from analysis.pipeline.object_store import ObjectStore
-from tests.cli.stub_runs import UNITS, finish, rows, start, wait_for_units
-from tests.spark.watching import processes_below
+from tests.cli.stub_runs import UNITS, finish, rows, start
 from tests.store.s3_server import address
 
 pytestmark = [pytest.mark.spark, pytest.mark.slow]
 
 
-def test_a_killed_executor_and_a_lost_copy_change_nothing(
+def test_a_study_is_in_the_store_and_a_lost_copy_changes_nothing(
     s3_port: int, tmp_path: Path, undisturbed: str
 ) -> None:
     where, copy = address("studies/stub", s3_port), tmp_path / "results" / "stub"
-    process = start(
-        where,
-        "faulty_units:run_a_while",
-        PYTHONHASHSEED="1",
-        master="local-cluster[2,1,1024]",
-        here=tmp_path,
+    started = start(
+        where, "stub_model:run_unit", PYTHONHASHSEED="1", master="local[2]", here=tmp_path
     )
-    wait_for_units(process, copy, 1)
-    executors = processes_below(process.pid, "CoarseGrainedExecutorBackend")
-    assert executors
-    os.kill(executors[0], signal.SIGKILL)
-    status, said, complained = finish(process)
+    status, said, complained = finish(started)
     assert status == ExitStatus.FINE, complained
     assert "6 units checked" in said
     assert rows(copy) == undisturbed
