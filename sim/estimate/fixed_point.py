@@ -5,6 +5,9 @@ from math import inf
 from typing import Final
 
 _STEPS: Final = 40
+_SLOW: Final = 2
+"""Steps, one after the other, that leave more than half of what is possible."""
+
 _FURTHEST: Final = 2.0
 """Times a guess that the next one may be, while nothing is known to lie above."""
 
@@ -31,21 +34,24 @@ def fixed_point(
     at, slope = near, -1.0
     beyond = image(at) - at
     tried = {at}
+    slow = 0
     for _ in range(_STEPS):
         if abs(beyond) <= close * at:
             break
+        width = most - least
         if beyond > 0:
             least = at
         else:
             most = at
         if most - least <= close * at:
             break
+        slow = slow + 1 if width < inf and most - least > width / 2 else 0
         before, ahead = at, beyond
         by_secant = before - beyond / slope if slope < 0 else inf
         furthest = _FURTHEST * before if most == inf else most
         at = min(furthest, max(least, by_secant))
-        if at in tried:
-            at = (least + most) / 2
+        if at in tried or slow > _SLOW:  # A cliff: secants come no nearer from one of its sides.
+            at, slow = (least + most) / 2, 0
         tried.add(at)
         beyond = image(at) - at
         slope = (beyond - ahead) / (at - before)
