@@ -31,8 +31,6 @@ if TYPE_CHECKING:
 
 SCENARIOS: Final = ROOT / "scenarios"
 SATURATED: Final = 0.9
-NO_BALANCE: Final = 0.95
-"""Share of time; where a station is said to be as busy, the estimate is no more than a hint."""
 HARDLY_USED: Final = 0.02
 """Share of time; how often a station below it was met is mostly chance."""
 
@@ -79,8 +77,8 @@ class Beside:
 
     @property
     def is_saturated(self) -> bool:
-        """Whether the simulation had a station without time to spare, or was said to have."""
-        return self.busiest[0] >= SATURATED or max(self.estimated.values()) >= NO_BALANCE
+        """Whether the simulation had a station without time to spare."""
+        return self.busiest[0] >= SATURATED
 
     def errors(self) -> dict[str, float]:
         """Returns the estimate over the simulation less one, of each station worth speaking of."""

@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from typing import Final
 
+from sim.estimate.contention import Contention, OwnLocks, contention_of, own_locks_of
 from sim.estimate.transaction_plan import (
     PlannedRequest,
     Planner,
@@ -28,9 +29,6 @@ from sim.workload.tpcc.workload import DEFAULT_MIX
 
 SAMPLE: Final = 300
 """Transactions drawn. The rarest class of TPC-C is then met a dozen times."""
-
-_SURELY_HOT: Final = 12
-"""A key drawn this often in the sample is hot by nature, not by luck."""
 
 _BUSY: Final = 8
 """A region drawn more often than this is taken as it was drawn."""
@@ -83,19 +81,6 @@ class AlikeRegions:
 
 
 @dataclass(slots=True)
-class Contention:
-    """How likely transactions want the same key, and how long a key is held."""
-
-    collision: float = 0.0
-    """Probability that two transactions lock a common key, summed over keys."""
-    hottest: float = 0.0
-    """Share of the transactions that lock the hottest key; 0 if no key is hot by nature."""
-    statements_held: float = 0.0
-    """Statements between a lock and its transaction's commit, COMMIT included."""
-    pause_held_ns: float = 0.0
-
-
-@dataclass(slots=True)
 class Footprint:
     """One mean transaction."""
 
@@ -116,6 +101,7 @@ class Footprint:
     """How often so many requests of a kind go together and are waited for."""
     region_groups: Sequence[AlikeRegions] = ()
     contention: Contention = field(default_factory=Contention)
+    own_locks: OwnLocks = field(default_factory=OwnLocks)
 
     @property
     def lock_requests(self) -> float:
@@ -206,7 +192,8 @@ def mean_of(sample: Sample, mix: Mapping[str, float] | None = None) -> Footprint
         for region_id in {command.region.region_id for command in commands}:
             visits[region_id] += weight  # type: ignore[assignment]
     made.region_groups = _region_groups(written, visits, sample.table_of_region)
-    made.contention = _contention(plans)
+    made.contention = contention_of(plans)
+    made.own_locks = own_locks_of([(weights[plan.name] / len(plans), plan) for plan in plans])
     return made
 
 
@@ -264,29 +251,6 @@ def _region_groups(
         else:
             group.others += weight
     return [group for group in groups.values() if group.visits]
-
-
-def _contention(plans: Sequence[TransactionPlan]) -> Contention:
-    """Returns how often a sample's transactions want the same key, and for how long."""
-    times = Counter(key for plan in plans for key in plan.locked_at)
-    if not times:
-        return Contention()
-    pairs = len(plans) * (len(plans) - 1)
-    hottest, most = times.most_common(1)[0]
-    hot = most >= _SURELY_HOT
-    held = [
-        plan.held(key)
-        for plan in plans
-        if not hot or hottest in plan.locked_at
-        for key in plan.locked_at
-        if not hot or times[key] > 1
-    ]
-    return Contention(
-        collision=sum(n * (n - 1) for n in times.values()) / pairs,
-        hottest=most / len(plans) if hot else 0.0,
-        statements_held=sum(statements for statements, _ in held) / len(held),
-        pause_held_ns=sum(pause_ns for _, pause_ns in held) / len(held),
-    )
 
 
 def _tables_of(regions: RegionMap, workload: TransactionSource) -> dict[RegionId, int]:

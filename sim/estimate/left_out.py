@@ -20,8 +20,6 @@ def left_out(scenario: Scenario, used: float) -> Iterator[str]:
         yield "what happens to the cluster during the run"
     if used > _NO_CLEAR_BALANCE:
         yield "that commands waiting for a busy station share log entries, and so wait less"
-    if scenario.tikv.lock_mode == "pipelined":
-        yield "prewrites that wait for their own lock to be applied"
     disks = (scenario.hardware.raft_disk, scenario.hardware.kv_disk)
     if any(each is not None and (each.crowding or each.longer) for each in disks):
         yield "disk latency that grows with accesses in flight or with size"

@@ -4,21 +4,30 @@ A round of a poller handles all messages that wait (a bulk service), and ends wi
 log if any of them has to be durable. How many messages share a round is a fixed point: the longer
 a round takes, the more have come until the next one begins.
 
+Pollers that write themselves are a Markov chain (``poller_chain``). Those that leave it to write
+workers never wait for the log.
+
 Source: Denning, Buzen 1978 (utilisation law); Kleinrock, Queueing Systems 1 (Erlang C for the
-chance that all pollers are busy, M/D/1 with bulk service for the group commit).
+chance that all pollers are busy, M/D/1 with bulk service for the workers' group commit).
 """
+
+from __future__ import annotations
 
 from dataclasses import dataclass
 from math import exp
 from typing import Final
 
 from sim.estimate.fixed_point import fixed_point
+from sim.estimate.poller_chain import MOST_POLLERS, Asked, LongRun, long_run
 from sim.queueing.formulas import erlang_c, gathering_server
 
 MOST_USED: Final = 0.985
 """Stations are not looked at above this utilisation: there is no balance near 1."""
 
 _CLOSE: Final = 1e-4
+_STEPS: Final = 100
+_STEP: Final = 0.5
+"""How far the chain's figures move towards what follows from them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,6 +66,8 @@ class PollerLoad:
     """Share of the messages that say that something has been applied."""
     results_together: float = 1.0
     """That come of one write to RocksDB."""
+    met: float = 0.0
+    """Share of the messages whose peer is in a round, if pollers write themselves."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,12 +78,16 @@ class PollerFigures:
     """Per unit of time."""
     batch: float = 1.0
     """Messages of a round."""
+    taken: float = 1.0
+    """Messages taken at once; a round goes on while there are more."""
     round: float = 0.0
     """How long it takes, its write included if the poller waits for it."""
     busy: float = 0.0
     """Pollers in a round."""
     wait: float = 0.0
     """Of a message until a poller takes it."""
+    left: float = 0.0
+    """Of a round that somebody finds under way."""
     woken: float = 1.0
     """Share of the rounds that begin on an idle poller, whose thread has to be woken."""
     writers: float = 0.0
@@ -83,36 +98,136 @@ class PollerFigures:
     """From the end of a round's CPU until its entries are durable."""
 
 
-def solve_pollers(load: PollerLoad, near: float = 1.0) -> PollerFigures:
+def solve_pollers(load: PollerLoad, near: PollerFigures | None = None) -> PollerFigures:
     """Returns the fixed point; what exceeds the pollers' CPU is not looked at.
 
     Args:
         load: what is asked for.
-        near: a guess at the messages of a round.
+        near: a guess.
     """
-    figures = PollerFigures()
+    near = near or PollerFigures()
+    if not load.workers:
+        return _solve_writing(load, near)
+    figures = near
 
     def next_batch(batch: float) -> float:
         nonlocal figures
         figures, more = _round(load, batch)
         return more
 
-    fixed_point(next_batch, near, close=_CLOSE, least=1.0)
+    fixed_point(next_batch, near.batch, close=_CLOSE, least=1.0)
     return figures
 
 
+def _solve_writing(load: PollerLoad, near: PollerFigures) -> PollerFigures:
+    """Returns the figures of pollers that write themselves."""
+    pollers = min(load.pollers, MOST_POLLERS)
+    messages = min(load.messages, MOST_USED * pollers / load.message)
+    found = _guess(near, messages, pollers)
+    for _ in range(_STEPS):
+        follows = long_run(_asked(load, messages, pollers, found))
+        before, found = found, found.towards(follows, _STEP)
+        if before.is_near(found, _CLOSE * messages):
+            break
+    asked = _asked(load, messages, pollers, found)
+    found = long_run(asked)
+    rounds = found.woken + found.released
+    writers, took = rounds * asked.writing, found.busy / rounds
+    handling = took - found.in_log / rounds
+    varies = handling**2 + asked.writing * load.write_scv * load.write**2
+    return PollerFigures(
+        rounds=rounds,
+        batch=messages / rounds,
+        taken=messages / (rounds + found.lengthened),
+        round=took,
+        busy=found.busy * load.pollers / pollers,
+        wait=found.wait,
+        left=(took + varies / took) / 2,
+        woken=found.woken / rounds,
+        writers=writers,
+        fsyncs=found.writes,
+        log_wait=found.in_log / writers if writers else 0.0,
+    )
+
+
+def _asked(load: PollerLoad, messages: float, pollers: int, found: LongRun) -> Asked:
+    """Returns what pollers are asked for, as far as it follows from how they take it."""
+    rounds = found.woken + found.released
+    bursts = _bursts(load, messages / rounds)
+    # A burst is spread a little: while nobody is busy its messages are taken one by one.
+    quiet = max(0.0, 1 - found.busy / pollers) ** pollers
+    burst = 1 + (max(1.0, messages / rounds / bursts.all) - 1) * (1 - quiet)
+    writing = _writing_share(load, messages, bursts, found, pollers)
+    met = load.met * messages / (writing * rounds) if writing else 0.0
+    return Asked(
+        pollers=pollers,
+        bursts=messages * (1 - load.met) / burst,
+        burst=burst,
+        taking=(messages * load.message + rounds * load.hop) / (rounds + found.lengthened),
+        writing=writing,
+        write=load.write + load.hand_over * found.followed,
+        write_scv=load.write_scv,
+        met=1 - exp(-met),
+    )
+
+
+def _guess(near: PollerFigures, messages: float, pollers: int) -> LongRun:
+    """Returns where the search begins: at the figures of another load."""
+    rounds = messages / near.batch
+    return LongRun(
+        woken=rounds * near.woken,
+        released=rounds * (1 - near.woken),
+        lengthened=max(0.0, messages / near.taken - rounds),
+        writes=near.fsyncs,
+        followed=0.5,
+        busy=min(near.busy, float(pollers)),
+        in_log=0.0,
+        wait=0.0,
+    )
+
+
+def _writing_share(
+    load: PollerLoad, messages: float, bursts: _Bursts, found: LongRun, pollers: int
+) -> float:
+    """Returns the share of rounds with something to write.
+
+    An idle poller begins with one message, all others take what has waited.
+    """
+    rounds = found.woken + found.released
+    batch = messages / rounds
+    idle = max(1.0, pollers - found.busy)
+    logged = bursts.logged * _begun(batch * load.logging, bursts.logged, idle)
+    others = bursts.others * _begun(batch * (1 - load.logging), bursts.others, idle)
+    none_of_one = others / (logged + others)
+    taken = max(
+        1.0, (messages - found.woken) / max(found.released + found.lengthened, 1e-9 * messages)
+    )
+    none_of_taken = (bursts.others / bursts.all) ** max(1.0, taken * bursts.all / batch)
+    goes_on = found.lengthened / (rounds + found.lengthened)
+    none_of_more = (1 - goes_on) / (1 - goes_on * none_of_taken)
+    begun = found.woken * none_of_one + found.released * none_of_taken
+    return float(1 - begun / rounds * none_of_more)
+
+
+def _begun(messages: float, bursts: float, idle: float) -> float:
+    """Returns how many rounds a burst begins while so many pollers are idle; of geometric size."""
+    if not bursts:
+        return 0.0
+    another = 1 - bursts / messages
+    return float(1 - another**idle) / (1 - another)
+
+
 def _round(load: PollerLoad, batch: float) -> tuple[PollerFigures, float]:
-    """Returns what follows from rounds of ``batch`` messages, and how many come for the next."""
-    pollers, burst = load.pollers, _burst(load, batch)
+    """Returns what follows from rounds of ``batch`` messages, and how many come for the next.
+
+    Write workers wait for the log.
+    """
+    pollers, bursts = load.pollers, _bursts(load, batch)
+    burst = max(1.0, batch / bursts.all)
     messages = min(load.messages, MOST_USED * pollers / load.message)
     rounds = messages / batch
-    writers = rounds * (
-        1 - (1 - load.logging) ** max(1.0, batch / burst)
-    )  # A burst is of one kind.
-    took, fsyncs, log_wait = batch * load.message + load.hop, 0.0, 0.0
-    if not load.workers:
-        fsyncs, log_wait = _group_commit(load, writers)
-        took += log_wait * writers / rounds
+    writers = rounds * (1 - (bursts.others / bursts.all) ** max(1.0, bursts.all))
+    took = batch * load.message + load.hop
     busy = min(float(pollers), rounds * took)
     all_busy = erlang_c(pollers, rounds * took)
     # A burst starts a round on each idle poller, as far as it has messages; it is spread a little,
@@ -122,54 +237,55 @@ def _round(load: PollerLoad, batch: float) -> tuple[PollerFigures, float]:
     idle = max(1.0, (pollers - busy) / max(1 - all_busy, 1e-9))
     taken_at_once = quiet + (1 - quiet) * (1 - (1 - 1 / burst) ** idle)
     next_free = took / pollers
-    if not load.workers:  # Most often all wait for one write of the log, which may be a long one.
-        logs = log_wait * writers / rounds / took
-        in_flight = load.write * (1 + load.write_scv) / 2
-        next_free = (1 - logs) * next_free + logs * max(next_free, in_flight)
     some_wait = 1 - exp(-messages / burst * next_free)
     begun_idle = messages * (1 - all_busy) * taken_at_once
     begun = begun_idle + all_busy * some_wait / next_free
-    if load.workers:  # Rounds that begin at the same time end so, and go together.
-        abreast = max(1.0, burst * taken_at_once)
-        write = _with_hand_over(load, writers / abreast)
-        used, fsyncs = gathering_server(writers / abreast, write, load.pause)
-        log_wait = used * write / 2 + load.pause + write
-    wait = all_busy * next_free
-    woken = begun_idle / begun
-    figures = PollerFigures(rounds, batch, took, busy, wait, woken, writers, fsyncs, log_wait)
+    # Rounds that begin at the same time end so, and go together.
+    abreast = max(1.0, burst * taken_at_once)
+    write = _with_hand_over(load, writers / abreast)
+    used, fsyncs = gathering_server(writers / abreast, write, load.pause)
+    figures = PollerFigures(
+        rounds=rounds,
+        batch=batch,
+        taken=batch,
+        round=took,
+        busy=busy,
+        wait=all_busy * next_free,
+        left=took / 2,
+        woken=begun_idle / begun,
+        writers=writers,
+        fsyncs=fsyncs,
+        log_wait=used * write / 2 + load.pause + write,
+    )
     return figures, messages / begun
 
 
-def _burst(load: PollerLoad, batch: float) -> float:
-    """Returns how many messages arrive together (geometric).
+@dataclass(frozen=True, slots=True)
+class _Bursts:
+    """How many times messages arrive together during a round, of which all or none are logged."""
+
+    logged: float
+    others: float
+
+    @property
+    def all(self) -> float:
+        return self.logged + self.others
+
+
+def _bursts(load: PollerLoad, batch: float) -> _Bursts:
+    """Returns what arrives while a round's worth of messages do.
 
     What a round sends to a store leaves at once: its commands become appends to each follower, its
     appends become answers. Apply pollers tell of all that they have written together.
     """
     proposed = batch * load.commands / load.together
-    arrivals = proposed + 2 * load.followers * (1 - exp(-proposed)) + batch * load.heartbeats
-    arrivals += batch * load.results / load.results_together
-    return max(1.0, batch / arrivals) if arrivals else 1.0
-
-
-def _group_commit(load: PollerLoad, writers: float) -> tuple[float, float]:
-    """Returns (writes of the log per unit of time, how long a poller waits for its own).
-
-    One write is in flight at a time; who comes meanwhile goes with the next one. A poller that
-    waits meets the others only, so no more than those go together.
-    """
-    others = load.pollers - 1
-    if not others:
-        return writers, load.write
-    share = others / load.pollers
-    write = _with_hand_over(load, writers * share)
-    _, fsyncs = gathering_server(writers * share, write)
-    fsyncs = max(fsyncs / share, writers / others)
-    used = min(1.0, fsyncs * write)
-    # Who comes at random meets a long write more often than a short one, and waits for half of it;
-    # who comes back at once waits for all of a write.
-    left = (1 - used) * (1 + load.write_scv) / 2 + used
-    return fsyncs, write * (1 + left * used * others / (load.pollers - used))
+    to_each = load.followers * (1 - exp(-proposed))
+    results = batch * load.results / load.results_together
+    logged, others = proposed + to_each, to_each + batch * load.heartbeats + results
+    # A message that belongs to none of them comes alone.
+    logged = min(logged, batch * load.logging) or batch * load.logging
+    others = min(others, batch * (1 - load.logging)) or batch * (1 - load.logging)
+    return _Bursts(logged, others)
 
 
 def _with_hand_over(load: PollerLoad, writers: float) -> float:

@@ -7,6 +7,7 @@ begins. Commands that wait in one peer's mailbox at the same time share an entry
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -99,6 +100,10 @@ def entries_per_command(
     return float(entries.sum() / commands.sum()) if commands.any() else 1.0
 
 
+_MANY: Final = 30.0
+"""Messages during a round; more change nothing."""
+
+
 @dataclass(frozen=True, slots=True)
 class Mail:
     """What comes to the peers of a command's region."""
@@ -150,7 +155,10 @@ def mail_of_peers(  # noqa: PLR0913 - a formula's variables, named
         per_s = commands * to_peer * txn_per_s / regions
         messages += float(count.sum())
         visits += float((count / (1 + per_s * waiting_s)).sum())
-        met += float((count * np.minimum(1.0, per_s * round_s)).sum())
+        # A peer's rounds follow each other while there is mail, as the groups of a bulk server do.
+        in_round = np.minimum(per_s * round_s, _MANY)
+        in_round *= np.exp(in_round)
+        met += float((count * in_round / (1 + in_round)).sum())
     told = float((commands * results).sum()) * (1 + followers)
     return Mail(visits / messages, met / messages, told / asked)
 

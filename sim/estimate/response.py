@@ -14,6 +14,8 @@ Statistics). Transactions that want the same key wait for each other.
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from math import exp, sqrt
+from operator import add
 from typing import NamedTuple
 
 from sim.client.tidb import CLIENT_WAKES, REQUEST_WAKES, STATEMENT_WAKES
@@ -29,10 +31,16 @@ from sim.units import NS_PER_S
 
 
 class Delay(NamedTuple):
-    """A time in ns: one part is always the same, one varies as if exponential."""
+    """A time: one part is always the same, one varies."""
 
     fixed: float = 0.0
     random: float = 0.0
+    variance: float = 0.0
+
+    @classmethod
+    def of(cls, fixed: float, random: float = 0.0) -> "Delay":
+        """Returns a time whose random part is exponential."""
+        return cls(fixed, random, random**2)
 
     @property
     def mean(self) -> float:
@@ -41,11 +49,15 @@ class Delay(NamedTuple):
 
     def then(self, other: "Delay") -> "Delay":
         """Returns both, one after the other."""
-        return Delay(self.fixed + other.fixed, self.random + other.random)
+        return Delay(*map(add, self, other))
 
-    def of(self, needed: int, count: int) -> float:
-        """Returns the mean time until ``needed`` of ``count`` such delays are over."""
-        return self.fixed + order_statistic_mean(count, needed, self.random)
+    def until(self, needed: int, count: int) -> float:
+        """Returns the mean time until ``needed`` of ``count`` such delays are over.
+
+        Exact for an exponential part; the less it varies, the less it matters who is first.
+        """
+        deviations = order_statistic_mean(count, needed, 1.0) - 1
+        return self.mean + sqrt(self.variance) * deviations
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,8 +120,8 @@ class ResponseTimes:
     def at(self, store: StoreModel, load: StoreLoad) -> Response:
         """Returns all times at a load."""
         made, apply = self._footprint, load.stations["apply"]
-        proposed = self._handled(load).then(Delay(load.hop_ns))
-        applied = Delay(apply.hop_ns, load.applied_ns)
+        proposed = self._handled(load).then(Delay.of(load.hop_ns))
+        applied = Delay.of(apply.hop_ns, load.applied_ns)
         durable = proposed.then(self._replicated(store, load)).then(applied)
         raft: dict[RequestKind, Delay] = {
             "lock": self._lock_way(store, proposed, durable),
@@ -125,21 +137,27 @@ class ResponseTimes:
         requests = {kind: outside.then(each) for kind, each in inside.items()}
         statement, planning = self._statement(load.txn_per_s)
         rounds = {
-            (kind, width): often * requests[kind].of(width, width)
+            (kind, width): often * requests[kind].until(width, width)
             for (kind, width), often in made.rounds.items()
         }
         lock = requests["lock"].mean if "lock" in requests else 0.0
         held = self._held(requests, rounds, statement)
+        own = self._own_lock_wait(proposed, durable, outside.mean, statement)
         waits, retries = self._contention(load.txn_per_s, held + lock, lock, planning, durable.mean)
         alone = made.statements * statement + made.timestamps * self._to_pd + made.pause_ns
         means = {kind: each.mean for kind, each in requests.items()}
         services = {kind: each.mean for kind, each in inside.items()}
-        return Response(means, services, alone + sum(rounds.values()) + waits, held, retries)
+        if own:
+            per_prewrite = own * made.own_locks.requests / made.requests["prewrite"].count
+            means["prewrite"] += per_prewrite
+            services["prewrite"] += per_prewrite
+        transaction = alone + sum(rounds.values()) + waits + own
+        return Response(means, services, transaction, held + own, retries)
 
     def _handled(self, load: StoreLoad) -> Delay:
         """Returns the time until a poller has handled a message, with those before it."""
-        ahead = (load.pollers.batch - 1) / 2 * load.message_ns
-        return Delay(load.message_ns + load.woken * load.hop_ns, load.pollers.wait + ahead)
+        ahead = (load.pollers.taken - 1) / 2 * load.message_ns
+        return Delay.of(load.message_ns + load.woken * load.hop_ns, load.mail_wait_ns + ahead)
 
     def _replicated(self, store: StoreModel, load: StoreLoad) -> Delay:
         """Returns the time from a command's being proposed until its commit."""
@@ -147,13 +165,13 @@ class ResponseTimes:
         rest = (load.pollers.batch - 1) / 2 * load.message_ns
         waits = max(0.0, load.pollers.log_wait - load.write_ns)
         varies = min(1.0, store.disk.append_scv**0.5) * load.write_ns
-        own = Delay(load.write_ns - varies, varies + rest + waits)
+        own = Delay.of(load.write_ns - varies, varies + rest + waits)
         if not followers:
             return own
         back = self._handled(load)
-        answer = Delay(self._between_stores + 2 * load.hop_ns, rest).then(back).then(own)
-        quorum = answer.of((followers + 1) // 2, followers)
-        return Delay(quorum - answer.random, answer.random).then(back)
+        answer = Delay.of(self._between_stores + 2 * load.hop_ns, rest).then(back).then(own)
+        quorum = answer.until((followers + 1) // 2, followers)
+        return answer._replace(fixed=quorum - answer.random).then(back)
 
     def _outside(self, load: StoreLoad) -> Delay:
         """Returns a request's time on TiDB, on the network, and on TiKV's gRPC threads."""
@@ -164,14 +182,14 @@ class ResponseTimes:
         # Who finds a message open waits for half of the time that who opened it does.
         opening = self._tidb.opening(met)
         waits_ns += (1 + opening) / 2 * self._tidb.message_ns(met)
-        return Delay(sent_ns + self._to_store + 2 * load.grpc_ns, waits_ns)
+        return Delay.of(sent_ns + self._to_store + 2 * load.grpc_ns, waits_ns)
 
     def _inside(self, kind: RequestKind, store: StoreModel, load: StoreLoad) -> Delay:
         """Returns a request's time in the pool that serves it."""
         each = self._footprint.requests[kind]
         pool = load.stations["read_pool" if kind in READS.values() else "scheduler"]
         work_ns = store.request_ns(kind) * load.slowness + pool.hop_ns
-        return Delay(work_ns, pool.wait_ns() + store.rows_ns(each, load) / each.count)
+        return Delay.of(work_ns, pool.wait_ns() + store.rows_ns(each, load) / each.count)
 
     def _lock_way(self, store: StoreModel, proposed: Delay, durable: Delay) -> Delay:
         """Returns what the raftstore adds to a lock request."""
@@ -179,7 +197,24 @@ class ResponseTimes:
         if not self._in_memory:
             return proposed if tikv.pipelined else durable
         fallback = proposed if tikv.in_memory_fallback == "pipelined" else durable
-        return Delay(0.0, store.lock_share * fallback.mean)
+        return Delay.of(0.0, store.lock_share * fallback.mean)
+
+    def _own_lock_wait(
+        self, proposed: Delay, durable: Delay, outside: float, statement: float
+    ) -> float:
+        """Returns how long a mean transaction's prewrites wait for its own last locks.
+
+        A pipelined lock keeps its latches until it is applied. Meanwhile its answer goes to the
+        client, and statements come back until the prewrite asks for the same latches.
+        """
+        own = self._footprint.own_locks
+        if self._in_memory or not self._scenario.tikv.pipelined or not own.transactions:
+            return 0.0
+        last = round(own.requests)
+        fixed, random = durable.fixed - proposed.mean, durable.until(last, last) - durable.fixed
+        gone = outside + own.statements * statement + own.pause_ns
+        left = fixed + random - gone if gone < fixed else random * exp(-(gone - fixed) / random)
+        return own.transactions * left
 
     def _statement(self, txn_per_s: float) -> tuple[float, float]:
         """Returns a statement's time with its round trip to the client, and its time on TiDB."""

@@ -110,6 +110,8 @@ class StoreLoad:
     visits_per_message: float = 1.0
     woken: float = 1.0
     """Share of the pollers' rounds whose thread has to be woken."""
+    met: float = 0.0
+    """Share of the messages whose peer is in a round."""
     message_ns: float = 0.0
     messages_per_s: float = 0.0
     carried_per_s: float = 0.0
@@ -140,6 +142,11 @@ class StoreLoad:
     def fsyncs_per_s(self) -> float:
         """Writes of the log."""
         return self.pollers.fsyncs * NS_PER_S
+
+    @property
+    def mail_wait_ns(self) -> float:
+        """How long a message waits for a poller."""
+        return (1 - self.met) * self.pollers.wait + self.met * self.pollers.left
 
     @property
     def pollers_asked(self) -> float:
@@ -248,6 +255,7 @@ class StoreModel:
                 heartbeats=(beats + ticks) / messages,
                 results=results / messages,
                 results_together=load.applied_together,
+                met=load.met,
                 logging=(commands + followers * entries) / messages,
                 write=load.write_ns,
                 write_scv=self.disk.append_scv,
@@ -257,14 +265,14 @@ class StoreModel:
                 # One write worker hands its groups to nobody.
                 hand_over=2 * load.hop_ns if tikv.store_io_pool_size != 1 else 0.0,
             ),
-            near=load.pollers.batch,
+            near=load.pollers,
         )
         self._share_visits(load)
 
     def _share_visits(self, load: StoreLoad) -> None:
         """How many messages a visit finds, and commands an entry, while they wait for a poller."""
         commands, regions = self._commands, self._regions
-        wait_s = min(load.pollers.wait / NS_PER_S, _LONGEST_S)
+        wait_s = min(load.mail_wait_ns / NS_PER_S, _LONGEST_S)
         mail = mail_of_peers(
             commands,
             regions,
@@ -277,7 +285,8 @@ class StoreModel:
         )
         load.results_per_command += load.step * (mail.results - load.results_per_command)
         load.visits_per_message += load.step * (mail.visits - load.visits_per_message)
-        load.woken += load.step * (load.pollers.woken * (1 - mail.met) - load.woken)
+        load.met += load.step * (mail.met - load.met)
+        load.woken += load.step * (load.pollers.woken - load.woken)
         if self.scenario.tikv.cmd_batch:
             shared = entries_per_command(commands, regions, load.txn_per_s, wait_s)
             load.entries_per_command += load.step * (shared - load.entries_per_command)
@@ -336,33 +345,53 @@ class StoreModel:
         working = pool.jobs * cpu.apply_command_ns * load.slowness / NS_PER_S + inserting
         stations = {"apply": pool}
         pool.busy = working
+        # What a round finds committed is applied together, each command on a thread while some are
+        # idle, and the others one after the other.
+        found = pool.jobs / (load.pollers.rounds * NS_PER_S) if pool.jobs else 0.0
+        together = found / (1 - exp(-found)) if found else 1.0
+        behind_ns = pool.service_ns * max(0.0, together - pool.servers) / 2 / pool.servers
         if self.scenario.tikv.memtable_writes_take_turns and pool.jobs:
-            writes = pool.jobs / load.applied_together
-            stations["kv_write"] = turns = StationLoad(1, writes, inserting)
-            # A thread waits for the others only. Who comes at random meets a long write more often
-            # than a short one, and waits for half of it; who comes back at once, for all of one.
-            used = turns.within * (pool.servers - 1) / pool.servers
-            left = (1 - turns.within) * (1 + self._write_scv(load)) / 2 + turns.within
-            # What is sent together is applied together, each on a thread while some are idle; it
-            # waits for whole writes of its mates, long or short.
-            mates = min((self.proposed.count / self.proposed.arrivals - 1) / 2, pool.servers - 1)
-            turns.queue = inserting * (left * used / (1 - used) + mates)
-            pool.busy += turns.queue
-            waiting = used + (1 - used) * min(1.0, mates)
-            if waiting:
-                wait_ns = turns.queue / writes / waiting * NS_PER_S
-                blocked = waiting * exp(-SPIN_NS / wait_ns)
-                turns.busy += writes * blocked * load.hop_ns / NS_PER_S
-        load.applied_ns = pool.wait_ns(cpu.cv) + pool.service_ns
+            abreast = min(together, float(pool.servers))
+            stations["kv_write"] = turns = self._turns(load, pool, inserting, abreast)
+            behind_ns = inserting / pool.jobs * (together - abreast) / 2 * NS_PER_S
+            behind_ns /= 1 - turns.within  # They meet those of other rounds.
+        load.applied_ns = pool.wait_ns(cpu.cv) + pool.service_ns + behind_ns
         pool.wake(load.hop_ns)
-        pool.queue = in_queue(pool.servers, pool.within)
+        pool.queue = in_queue(pool.servers, pool.within) + pool.jobs * behind_ns / NS_PER_S
         # Whoever runs takes its share of what waits.
-        together = 1 + pool.queue / pool.servers
-        load.applied_together += load.step * (together - load.applied_together)
-        applying_s = min((pool.wait_ns() + pool.service_ns) / NS_PER_S, _LONGEST_S)
+        share = 1 + pool.queue / pool.servers
+        load.applied_together += load.step * (share - load.applied_together)
+        applying_s = min(load.applied_ns / NS_PER_S, _LONGEST_S)
         load.applying_s += load.step * (applying_s - load.applying_s)
         pool.busy = working  # Its meter stops while a thread wakes, or waits for its turn.
         return stations
+
+    def _turns(
+        self, load: StoreLoad, pool: StationLoad, inserting: float, abreast: float
+    ) -> StationLoad:
+        """Returns the turns of writes to RocksDB; adds the waits for them to the pool's time.
+
+        Args:
+            load: as it is so far.
+            pool: the apply pool.
+            inserting: threads that insert, on average.
+            abreast: threads that begin at the same time.
+        """
+        writes = pool.jobs / load.applied_together
+        turns = StationLoad(1, writes, inserting)
+        # A thread waits for the others only. Who comes at random meets a long write more often than
+        # a short one, and waits for half of it; who comes back at once, for all of one.
+        used = turns.within * (pool.servers - 1) / pool.servers
+        left = (1 - turns.within) * (1 + self._write_scv(load)) / 2 + turns.within
+        # It waits for whole writes of those that begin with it, long or short.
+        turns.queue = inserting * (left * used / (1 - used) + (abreast - 1) / 2)
+        pool.busy += turns.queue
+        waiting = used + (1 - used) * (1 - 1 / abreast)
+        if waiting:
+            wait_ns = turns.queue / writes / waiting * NS_PER_S
+            blocked = waiting * exp(-SPIN_NS / wait_ns)
+            turns.busy += writes * blocked * load.hop_ns / NS_PER_S
+        return turns
 
     def _write_scv(self, load: StoreLoad) -> float:
         """Returns the variance of a write to RocksDB over its squared mean."""
@@ -412,7 +441,7 @@ class StoreModel:
             self.scenario.tikv.store_pool_size,
             pollers.rounds * NS_PER_S,
             load.pollers_asked,
-            load.messages_per_s * pollers.wait / NS_PER_S,
+            load.messages_per_s * load.mail_wait_ns / NS_PER_S,
         )
         writing = pollers.fsyncs * load.write_ns
         waiting = pollers.writers * (pollers.log_wait - load.write_ns)

@@ -118,12 +118,9 @@ def test_what_is_out_of_balance_has_no_time_no_rate_and_no_bytes() -> None:
 
 def test_what_is_left_out_follows_from_the_scenario() -> None:
     crash, quick = estimates_of("crash"), estimates_of("quickstart")
-    own_lock = "prewrites that wait for their own lock to be applied"
     during = "what happens to the cluster during the run"
     assert during in crash["pipelined"].left_out
     assert during not in quick["pipelined"].left_out
-    assert own_lock in quick["pipelined"].left_out
-    assert own_lock not in quick["in_memory"].left_out
 
 
 def test_a_saturated_closed_loop_is_said() -> None:
@@ -179,6 +176,13 @@ def test_threads_of_a_tidb_node_share_its_cores() -> None:
     )  # fmt: skip
     assert shared.utilisation > 1.1 * own.utilisation
     assert known(shared.service_ms) > 1.1 * known(own.service_ms)
+
+
+def test_a_pipelined_lock_keeps_its_own_transactions_prewrite_waiting() -> None:
+    found = {mode: each.request_latency_ms for mode, each in estimates_of("rfc77").items()}
+    assert found["pipelined"]["prewrite"] > 1.05 * found["pipelined"]["commit"]
+    for mode in ("sync", "in_memory"):
+        assert found[mode]["prewrite"] == found[mode]["commit"]
 
 
 def test_a_hot_row_is_the_limit_whatever_the_clients() -> None:

@@ -1,0 +1,78 @@
+"""Locks that transactions meet: those of others, and their own that are not applied yet."""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from sim.estimate.transaction_plan import TransactionPlan
+
+_SURELY_HOT: Final = 12
+"""A key drawn this often in the sample is hot by nature, not by luck."""
+
+
+@dataclass(slots=True)
+class Contention:
+    """How likely transactions want the same key, and how long a key is held."""
+
+    collision: float = 0.0
+    """Probability that two transactions lock a common key, summed over keys."""
+    hottest: float = 0.0
+    """Share of the transactions that lock the hottest key; 0 if no key is hot by nature."""
+    statements_held: float = 0.0
+    """Statements between a lock and its transaction's commit, COMMIT included."""
+    pause_held_ns: float = 0.0
+
+
+@dataclass(slots=True)
+class OwnLocks:
+    """The lock requests that a transaction's prewrites may still meet: those of its last locks."""
+
+    transactions: float = 0.0
+    """Share of the transactions that lock and commit."""
+    requests: float = 0.0
+    """Of the last locks, that are sent together."""
+    statements: float = 0.0
+    """From there to the commit, COMMIT included."""
+    pause_ns: float = 0.0
+
+
+def contention_of(plans: Sequence[TransactionPlan]) -> Contention:
+    """Returns how often a sample's transactions want the same key, and for how long."""
+    times = Counter(key for plan in plans for key in plan.locked_at)
+    if not times:
+        return Contention()
+    pairs = len(plans) * (len(plans) - 1)
+    hottest, most = times.most_common(1)[0]
+    hot = most >= _SURELY_HOT
+    held = [
+        plan.held(key)
+        for plan in plans
+        if not hot or hottest in plan.locked_at
+        for key in plan.locked_at
+        if not hot or times[key] > 1
+    ]
+    return Contention(
+        collision=sum(n * (n - 1) for n in times.values()) / pairs,
+        hottest=most / len(plans) if hot else 0.0,
+        statements_held=sum(statements for statements, _ in held) / len(held),
+        pause_held_ns=sum(pause_ns for _, pause_ns in held) / len(held),
+    )
+
+
+def own_locks_of(weighted: Sequence[tuple[float, TransactionPlan]]) -> OwnLocks:
+    """Returns what a mean transaction locks last."""
+    found = OwnLocks()
+    for weight, plan in weighted:
+        if plan.commits and plan.locked_at:
+            last = next(sent for sent in reversed(plan.rounds) if sent[0].kind == "lock")
+            statements, pause_ns = plan.held(last[0].keys[0])
+            found.transactions += weight
+            found.requests += weight * len(last)
+            found.statements += weight * statements
+            found.pause_ns += weight * pause_ns
+    if found.transactions:
+        found.requests /= found.transactions
+        found.statements /= found.transactions
+        found.pause_ns /= found.transactions
+    return found
