@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from analysis.study.load import load_study
 from benchmarks.documents import ROOT
+from sim.client.client_stats import PATH_NAMES
 from sim.estimate import Sample, draw, estimate, has_estimate, mean_of, same_footprint
 from sim.record.facts import MemorySink
 from sim.simulation import SimulatedUnit
@@ -58,6 +59,9 @@ class Beside:
         simulated, estimated: share of time that each station is busy, by name.
         simulated_in_rounds, estimated_in_rounds: share of time that pollers do not wait for mail.
         simulated_bytes, estimated_bytes: written a transaction; no estimate is None.
+        simulated_per_s, estimated_per_s: transactions.
+        simulated_lock_ms, estimated_lock_ms: mean latency of a lock; None: it takes none, or has
+            no estimate.
     """
 
     simulated: Mapping[str, float]
@@ -66,6 +70,10 @@ class Beside:
     estimated_in_rounds: float
     simulated_bytes: float
     estimated_bytes: float | None
+    simulated_per_s: float = 0.0
+    estimated_per_s: float = 0.0
+    simulated_lock_ms: float | None = None
+    estimated_lock_ms: float | None = None
 
     @property
     def busiest(self) -> tuple[float, float]:
@@ -90,9 +98,19 @@ class Beside:
 
     def bytes_error(self) -> float | None:
         """Returns the estimate of bytes a transaction over the simulation's, less one."""
-        if self.estimated_bytes is None:
-            return None
-        return self.estimated_bytes / self.simulated_bytes - 1
+        return _error(self.estimated_bytes, self.simulated_bytes)
+
+    def rate_error(self) -> float | None:
+        """Returns the estimate of transactions a second over the simulation's, less one."""
+        return _error(self.estimated_per_s, self.simulated_per_s)
+
+    def lock_error(self) -> float | None:
+        """Returns the estimate of a lock's latency over the simulation's, less one."""
+        return _error(self.estimated_lock_ms, self.simulated_lock_ms)
+
+
+def _error(estimated: float | None, simulated: float | None) -> float | None:
+    return estimated / simulated - 1 if estimated is not None and simulated else None
 
 
 class Case(NamedTuple):
@@ -119,15 +137,19 @@ def compare(case: Case) -> Beside:
     hint = estimate(scenario, mean_of(drawn))
     length = _AT_SATURATION if hint.is_saturated else _BELOW_SATURATION
     scenario = _lasting(scenario, length, hint.txn_per_s)
-    simulated, in_rounds, simulated_bytes, mix = _simulated(scenario)
-    found = estimate(scenario, mean_of(drawn, mix))
+    seen = _simulated(scenario)
+    found = estimate(scenario, mean_of(drawn, seen.done))
     return Beside(
-        simulated,
+        seen.busy,
         {station.name: station.utilisation for station in found.stations},
-        in_rounds,
+        seen.in_rounds,
         found.in_rounds,
-        simulated_bytes,
+        seen.bytes_per_txn,
         found.bytes_per_txn,
+        seen.txn_per_s,
+        found.txn_per_s,
+        seen.lock_ms,
+        found.lock_latency_ms,
     )
 
 
@@ -184,6 +206,9 @@ def _counted(unit: SimulatedUnit) -> dict[tuple[str, str], float]:
     stores = unit.cluster.stores.values()
     counts["bytes", "all"] = unit.cluster.ledger.total() + sum(map(_held_back, stores))
     counts["txns", "all"] = unit.stats.total_committed()
+    latencies = [unit.recorder.series("lock_latency", path) for path in PATH_NAMES]
+    counts["lock_latency", "count"] = sum(series.count for series in latencies)
+    counts["lock_latency", "sum"] = sum(series.sum for series in latencies)
     return counts
 
 
@@ -198,11 +223,27 @@ def _pollers_in_rounds(unit: SimulatedUnit, until_ns: int) -> float:
     return fmean(shares)
 
 
-def _simulated(scenario: Scenario) -> tuple[dict[str, float], float, float, dict[str, float]]:
-    """Returns how busy each station is, pollers in rounds, bytes a transaction, and what was done.
+class _Simulated(NamedTuple):
+    """What a run shows.
 
-    The last are transactions by class.
+    Attributes:
+        busy: share of time, by station.
+        in_rounds: share of time that pollers do not wait for mail.
+        bytes_per_txn: written.
+        txn_per_s: transactions.
+        lock_ms: mean latency of a lock, if there was one.
+        done: transactions by class.
     """
+
+    busy: dict[str, float]
+    in_rounds: float
+    bytes_per_txn: float
+    txn_per_s: float
+    lock_ms: float | None
+    done: dict[str, float]
+
+
+def _simulated(scenario: Scenario) -> _Simulated:
     unit = SimulatedUnit(scenario, 0, MemorySink())
     run = scenario.run
     assert run.warmup_ns is not None
@@ -219,5 +260,12 @@ def _simulated(scenario: Scenario) -> tuple[dict[str, float], float, float, dict
         if metric == "busy_ns"
     }
     done = {name: count for (metric, name), count in grown.items() if metric == "txns"}
-    total = done.pop("all")
-    return busy, in_rounds, grown["bytes", "all"] / total, done
+    total, locks = done.pop("all"), grown["lock_latency", "count"]
+    return _Simulated(
+        busy,
+        in_rounds,
+        grown["bytes", "all"] / total,
+        total / run.measure_ns * NS_PER_S,
+        grown["lock_latency", "sum"] / locks / NS_PER_MS if locks else None,
+        done,
+    )

@@ -30,6 +30,8 @@ class Row(NamedTuple):
         station, station_error: of which station the estimate is farthest off; empty if none is
             worth speaking of.
         bytes_error: of bytes a transaction.
+        rate_error: of transactions a second.
+        lock_error: of a lock's mean latency.
     """
 
     scenario: str
@@ -39,6 +41,8 @@ class Row(NamedTuple):
     station: str
     station_error: float
     bytes_error: float | None
+    rate_error: float | None
+    lock_error: float | None
 
 
 def row_of(scenario: str, variants: Sequence[Beside]) -> Row:
@@ -47,7 +51,6 @@ def row_of(scenario: str, variants: Sequence[Beside]) -> Row:
     listed = below or variants
     errors = [pair for each in listed for pair in each.errors().items()]
     station, error = max(errors, key=lambda pair: abs(pair[1]), default=("", 0.0))
-    of_bytes = [each.bytes_error() for each in listed]
     return Row(
         scenario,
         not below,
@@ -55,15 +58,21 @@ def row_of(scenario: str, variants: Sequence[Beside]) -> Row:
         max(each.simulated_in_rounds for each in listed),
         station,
         error,
-        max((error for error in of_bytes if error is not None), key=abs, default=None),
+        _greatest(each.bytes_error() for each in listed),
+        _greatest(each.rate_error() for each in listed),
+        _greatest(each.lock_error() for each in listed),
     )
+
+
+def _greatest(errors: Iterable[float | None]) -> float | None:
+    return max((error for error in errors if error is not None), key=abs, default=None)
 
 
 def table(rows: Iterable[Row]) -> str:
     """Returns rows as lines of Markdown."""
     head = (
         "scenario", "busiest station but the log", "pollers in rounds", "worst station",
-        "bytes per transaction",
+        "bytes per transaction", "transactions a second", "lock latency",
     )  # fmt: skip
     lines = [f"| {' | '.join(head)} |", "|---" * len(head) + "|"]
     for row in rows:
@@ -75,7 +84,10 @@ def table(rows: Iterable[Row]) -> str:
             _percent(f"{row.busiest:.0%}"),
             _percent(f"{row.in_rounds:.0%}"),
             worst,
-            DASH if row.bytes_error is None else _percent(f"{row.bytes_error:+.0%}"),
+            *(
+                DASH if error is None else _percent(f"{error:+.0%}")
+                for error in (row.bytes_error, row.rate_error, row.lock_error)
+            ),
         )
         lines.append(f"| {' | '.join(cells)} |")
     return "".join(f"{line}\n" for line in lines)
