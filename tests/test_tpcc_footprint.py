@@ -2,18 +2,18 @@
 
 The workload's own test holds its transactions to the same figures; here they have gone through
 sessions, regions, latches and retries. A short run has its own mix of types, and Delivery locks
-130 rows, so that what is expected follows from the mix that was run. It has its own numbers of
-lines in its orders, too; several replications are pooled, so that their luck is small beside the
-tolerance (the test of the standard error says how small). What differs from them in one setting
-runs one replication beside the same one of theirs: the same draws, so the same luck.
+130 rows, so that what is expected follows from the mix that was run, and from the lines of its new
+orders. The lines that it delivers are left to luck; the test of the standard error says how small
+that is beside the tolerance. What differs in one setting has the same draws, so the same luck.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from math import sqrt
+from statistics import fmean
 
 import pytest
 
@@ -22,6 +22,7 @@ from sim.simulation import SimulatedUnit
 from sim.units import NS_PER_MS
 from sim.workload.statement import Statement, Transaction
 from sim.workload.tpcc import TpccWorkload
+from sim.workload.tpcc.new_order import NewOrder
 from tests.scenes import PIPELINED, scenario, script
 
 pytestmark = pytest.mark.slow
@@ -29,11 +30,12 @@ pytestmark = pytest.mark.slow
 Figures = Mapping[str, float]
 
 REPLICAS = 3
-REPLICATIONS = range(3)
 TOLERANCE = 0.015
 SAME_LUCK = 0.005
 """Of two runs with the same draws, in which other transactions are the last to end."""
 WEIGHTS = {"new_order": 0.45, "payment": 0.43, "delivery": 0.04}
+OF_LINES = 20 / 23
+"""Share of a NewOrder's keys that are of its ten lines: two each, of equal size or nearly so."""
 
 PER_TRANSACTION: dict[str, Figures] = {
     "lock_rpcs": {"new_order": 5.39, "payment": 4.00, "delivery": 22.45},
@@ -62,79 +64,86 @@ class Counts:
 
     counters: Mapping[tuple[str, str], int]
     log_entries: int
+    lines: float
+    """Of a NewOrder, on average."""
     violations: tuple[str, ...]
 
 
-Units = Sequence[Counts]
-
-
 @cache
-def run() -> Units:
-    """Returns the pooled replications, which all checkers watch."""
-    return [run_unit(CHECKED, replication) for replication in REPLICATIONS]
+def run() -> Counts:
+    """Returns the run that all checkers watch."""
+    return run_unit(CHECKED)
 
 
-def run_unit(behaviour: str, replication: int, merge: bool = False) -> Counts:
+def run_unit(behaviour: str, merge: bool = False) -> Counts:
     """Runs TPC-C on 5,000 warehouses with pipelined locks for 1.2 s, and ends what was begun."""
     of = scenario(
         "rfc77",
         run={"warmup_ns": 0, "measure_ns": 1_500 * NS_PER_MS, "checks": behaviour == CHECKED},
         tikv=PIPELINED | {"behaviour": behaviour, "cmd_batch": merge},
     )
-    unit = SimulatedUnit(of, replication, MemorySink())
-    draw = TpccWorkload.transaction
+    unit = SimulatedUnit(of, 0, MemorySink())
+    draw, insert = TpccWorkload.transaction, NewOrder._insert_lines
+    lines = []
 
     def draw_or_idle(workload: TpccWorkload, client: int) -> Transaction:
         if unit.env.now_ns < 1_200 * NS_PER_MS:
             return draw(workload, client)
         return script(Statement("SELECT SLEEP"), name="idle")
 
+    def insert_and_count(order: NewOrder, w_d_o: bytes, count: int) -> Statement:
+        lines.append(count)
+        return insert(order, w_d_o, count)
+
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(TpccWorkload, "transaction", draw_or_idle)
+        patch.setattr(NewOrder, "_insert_lines", insert_and_count)
         unit.run()
     return Counts(
         counters={(each.metric, each.class_): each.value for each in unit.recorder.counters()},
         log_entries=sum(store.raftstore.log.entries for store in unit.cluster.stores.values()),
+        lines=fmean(lines),
         violations=unit.result().violations,
     )
 
 
-def counted(units: Units, metric: str, class_: str = "all") -> int:
-    return sum(unit.counters[metric, class_] for unit in units)
+def counted(unit: Counts, metric: str, class_: str = "all") -> int:
+    return unit.counters[metric, class_]
 
 
-def ran_with(units: Units, figures: Figures) -> float:
-    """Returns what the transactions of all runs come to, at so much for each of a type."""
-    return sum(counted(units, "txns", name) * figure for name, figure in figures.items())
+def ran_with(unit: Counts, figures: Figures) -> float:
+    """Returns what a run's transactions come to, at so much for each of a type; ten lines each."""
+    total = sum(counted(unit, "txns", name) * figure for name, figure in figures.items())
+    more_lines = counted(unit, "txns", "new_order") * (unit.lines / 10 - 1)
+    return total + more_lines * figures.get("new_order", 0.0) * OF_LINES
 
 
-def on_average(units: Units, metric: str, class_: str, figures: Figures) -> float:
-    """Returns a counter per transaction of the nominal mix, without the luck of the runs' own."""
+def on_average(unit: Counts, metric: str, class_: str, figures: Figures) -> float:
+    """Returns a counter per transaction of the nominal mix, without the luck of the run's own."""
     nominal = sum(WEIGHTS[name] * figure for name, figure in figures.items())
-    return counted(units, metric, class_) / ran_with(units, figures) * nominal
+    return counted(unit, metric, class_) / ran_with(unit, figures) * nominal
 
 
-def test_the_luck_of_the_order_lines_is_a_quarter_of_the_tolerance() -> None:
-    # Uniform on 5..15, a variance of 10. A line is two locked keys of a NewOrder, and one of each
-    # of a Delivery's ten orders.
-    units = run()
-    variance = ran_with(units, {"new_order": 2**2 * 10, "delivery": 10 * 10})
-    standard_error = sqrt(variance) / ran_with(units, PER_TRANSACTION["locked_keys"])
+def test_the_luck_of_the_delivered_lines_is_a_quarter_of_the_tolerance() -> None:
+    # Uniform on 5..15, a variance of 10; a line is one locked key of a Delivery's ten orders.
+    unit = run()
+    variance = counted(unit, "txns", "delivery") * 10 * 10
+    standard_error = sqrt(variance) / ran_with(unit, PER_TRANSACTION["locked_keys"])
     assert 4 * standard_error < TOLERANCE
 
 
 @pytest.mark.parametrize("metric", PER_TRANSACTION)
 def test_requests_keys_and_mutations(metric: str) -> None:
-    units, figures = run(), PER_TRANSACTION[metric]
-    assert counted(units, metric) == pytest.approx(ran_with(units, figures), rel=TOLERANCE)
-    assert on_average(units, metric, "all", figures) == pytest.approx(PER_AVERAGE[metric], rel=0.02)
+    unit, figures = run(), PER_TRANSACTION[metric]
+    assert counted(unit, metric) == pytest.approx(ran_with(unit, figures), rel=TOLERANCE)
+    assert on_average(unit, metric, "all", figures) == pytest.approx(PER_AVERAGE[metric], rel=0.02)
 
 
 def test_locks_are_31_percent_of_the_proposals() -> None:
-    units = run()
-    locks = on_average(units, "proposals", "lock", PER_TRANSACTION["lock_rpcs"])
+    unit = run()
+    locks = on_average(unit, "proposals", "lock", PER_TRANSACTION["lock_rpcs"])
     two_phases = sum(
-        on_average(units, "proposals", cause, PER_TRANSACTION["prewrite_rpcs"])
+        on_average(unit, "proposals", cause, PER_TRANSACTION["prewrite_rpcs"])
         for cause in ("prewrite", "commit")
     )
     assert locks / (locks + two_phases) == pytest.approx(0.309, rel=0.01)
@@ -144,29 +153,29 @@ def entry_bytes(behaviour: str, cause: str) -> Figures:
     return ENTRY_BYTES.get((behaviour, cause), ENTRY_BYTES["v6.0", cause])
 
 
-def bytes_over_expected(units: Units, behaviour: str, cause: str) -> float:
-    expected = ran_with(units, entry_bytes(behaviour, cause))
-    return counted(units, "raft_entry_bytes", cause) / REPLICAS / expected
+def bytes_over_expected(unit: Counts, behaviour: str, cause: str) -> float:
+    expected = ran_with(unit, entry_bytes(behaviour, cause))
+    return counted(unit, "raft_entry_bytes", cause) / REPLICAS / expected
 
 
-def nominal_lock_share(units: Units, behaviour: str) -> float:
+def nominal_lock_share(unit: Counts, behaviour: str) -> float:
     written = [
-        on_average(units, "raft_entry_bytes", cause, entry_bytes(behaviour, cause))
+        on_average(unit, "raft_entry_bytes", cause, entry_bytes(behaviour, cause))
         for cause in CAUSES
     ]
     return written[0] / sum(written)
 
 
 def test_locks_are_a_fifth_of_the_raft_log() -> None:
-    units = run()
+    unit = run()
     for cause in CAUSES:
-        assert bytes_over_expected(units, "v6.0", cause) == pytest.approx(1, rel=TOLERANCE)
-    assert nominal_lock_share(units, "v6.0") == pytest.approx(0.192, rel=0.01)
+        assert bytes_over_expected(unit, "v6.0", cause) == pytest.approx(1, rel=TOLERANCE)
+    assert nominal_lock_share(unit, "v6.0") == pytest.approx(0.192, rel=0.01)
 
 
 def test_last_change_makes_each_lock_10_bytes_longer_and_nothing_else() -> None:
     # Since v6.5.
-    before, since = run()[:1], [run_unit("v8.5", REPLICATIONS[0])]
+    before, since = run(), run_unit("v8.5")
     for cause in CAUSES:
         assert bytes_over_expected(since, "v8.5", cause) == pytest.approx(
             bytes_over_expected(before, "v6.0", cause), rel=SAME_LUCK
@@ -174,17 +183,17 @@ def test_last_change_makes_each_lock_10_bytes_longer_and_nothing_else() -> None:
     assert nominal_lock_share(since, "v8.5") == pytest.approx(0.203, rel=0.01)
 
 
-def lock_share(units: Units) -> float:
-    written = [counted(units, "raft_entry_bytes", cause) for cause in CAUSES]
+def lock_share(unit: Counts) -> float:
+    written = [counted(unit, "raft_entry_bytes", cause) for cause in CAUSES]
     return written[0] / sum(written)
 
 
 def test_merged_commands_share_a_header_which_makes_the_share_of_locks_a_little_smaller() -> None:
     # Of the three kinds of command, a lock's is the one in which the header weighs most.
-    alone, merged = run()[:1], [run_unit("v6.0", REPLICATIONS[0], merge=True)]
-    assert merged[0].log_entries < 0.85 * alone[0].log_entries
+    alone, merged = run(), run_unit("v6.0", merge=True)
+    assert merged.log_entries < 0.85 * alone.log_entries
     assert 0.98 * lock_share(alone) < lock_share(merged) < lock_share(alone)
 
 
 def test_every_disk_byte_is_explained_and_all_transactions_are_accounted_for() -> None:
-    assert [unit.violations for unit in run()] == [()] * len(REPLICATIONS)
+    assert run().violations == ()
