@@ -27,7 +27,7 @@ from analysis.report.explained import Explained, explained
 from analysis.study.load import load_study
 from analysis.study.study import Study
 from analysis.study.study_folder import study_folder
-from sim.estimate import Estimate, has_estimate
+from sim.estimate import Estimate
 
 MOST_POINTS: Final = 3
 """Points that are explained; ``--set`` asks for another one."""
@@ -36,12 +36,6 @@ MOST_POINTS: Final = 3
 def explain_command(request: ExplainCommand) -> int:
     """Prints what to expect of a scenario; returns the exit status."""
     study = load_study(request.file, request.set_ or ())
-    if any(not has_estimate(scenario) for scenario in study.variants.values()):
-        kind = next(iter(study.variants.values())).workload.kind
-        raise CommandError(
-            f"{request.file}: workload.kind: {kind} has no transactions to explain; run it, or "
-            "choose tpcc, oltp_* or custom"
-        )
     summary = _summary(request, study) if request.verify else None
     found = explained(study, MOST_POINTS)
     warnings = [str(warning) for warning in scenario_warnings(study)]

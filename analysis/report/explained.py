@@ -9,7 +9,8 @@ from typing import Any, NamedTuple
 from analysis.metrics.catalogue import DISK_STATIONS
 from analysis.study.study import Study
 from analysis.study.units import point_words
-from sim.estimate import Estimate, Estimates
+from sim.estimate import Estimate, Estimates, has_estimate
+from sim.scenario.problems import Mark, Problem, ScenarioError
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +27,18 @@ class Explained:
 
 
 def explained(study: Study, points: int | None = None) -> list[Explained]:
-    """Returns the estimates at a study's first points, or at all."""
+    """Returns the estimates at a study's first points, or at all.
+
+    Raises:
+        ScenarioError: it has no transactions.
+    """
+    kinds = {each.workload.kind for each in study.variants.values() if not has_estimate(each)}
+    if kinds:
+        wrong = (
+            f"{kinds.pop()} has no transactions to explain; run it, or choose tpcc, oltp_* or "
+            "custom"
+        )
+        raise ScenarioError([Problem(Mark(study.name), "workload.kind", wrong)])
     estimates = Estimates()
     return [
         Explained(

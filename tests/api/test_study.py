@@ -223,3 +223,8 @@ def test_what_cannot_be_compared_is_said_to_be_so(tmp_path: Path) -> None:
         with pytest.warns(UserWarning, match=f"{figure} cannot be compared: {why}"):
             assert study.compare(figure).empty
     assert len(study.compare("txn_per_s")) == 1
+
+
+def test_what_has_no_transactions_cannot_be_explained() -> None:
+    with pytest.raises(ScenarioError, match="etcd has no transactions to explain"):
+        pessim.explain("pessim:etcd_loopback")
