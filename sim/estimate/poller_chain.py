@@ -130,7 +130,7 @@ class LongRun(NamedTuple):
 class _Chain:
     """The states of so many pollers and the steps between them, as arrays.
 
-    The first four are of the states, the others of the steps; fields as those of both.
+    The first four are of the states, the others of the steps; the names are theirs.
     """
 
     handling: IntArray

@@ -131,11 +131,11 @@ def _solve_writing(all_of: PollerLoad, near: PollerFigures, steps: int) -> Polle
     messages = min(load.messages, MOST_USED * pollers / load.message)
     found = _guess(near, messages, pollers)
     for _ in range(steps):
-        follows = long_run(_asked(load, messages, pollers, found))
+        follows = long_run(_asked(load, messages, found))
         before, found = found, found.towards(follows, _STEP)
         if before.is_near(found, _CLOSE * messages):
             break
-    asked = _asked(load, messages, pollers, found)
+    asked = _asked(load, messages, found)
     found = long_run(asked)
     rounds = found.woken + found.released
     writers, took = rounds * asked.writing, found.busy / rounds
@@ -156,17 +156,17 @@ def _solve_writing(all_of: PollerLoad, near: PollerFigures, steps: int) -> Polle
     )
 
 
-def _asked(load: PollerLoad, messages: float, pollers: int, found: LongRun) -> Asked:
+def _asked(load: PollerLoad, messages: float, found: LongRun) -> Asked:
     """Returns what pollers are asked for, as far as it follows from how they take it."""
     rounds = found.woken + found.released
     bursts = _bursts(load, messages / rounds)
     # A burst is spread a little: while nobody is busy its messages are taken one by one.
-    quiet = max(0.0, 1 - found.busy / pollers) ** pollers
+    quiet = max(0.0, 1 - found.busy / load.pollers) ** load.pollers
     burst = 1 + (max(1.0, messages / rounds / bursts.all) - 1) * (1 - quiet)
-    writing = _writing_share(load, messages, bursts, found, pollers)
+    writing = _writing_share(load, messages, bursts, found)
     met = load.met * messages / (writing * rounds) if writing else 0.0
     return Asked(
-        pollers=pollers,
+        pollers=load.pollers,
         bursts=messages * (1 - load.met) / burst,
         burst=burst,
         taking=(messages * load.message + rounds * load.hop) / (rounds + found.lengthened),
@@ -192,22 +192,19 @@ def _guess(near: PollerFigures, messages: float, pollers: int) -> LongRun:
     )
 
 
-def _writing_share(
-    load: PollerLoad, messages: float, bursts: _Bursts, found: LongRun, pollers: int
-) -> float:
+def _writing_share(load: PollerLoad, messages: float, bursts: _Bursts, found: LongRun) -> float:
     """Returns the share of rounds with something to write.
 
     An idle poller begins with one message, all others take what has waited.
     """
     rounds = found.woken + found.released
     batch = messages / rounds
-    idle = max(1.0, pollers - found.busy)
+    idle = max(1.0, load.pollers - found.busy)
     logged = bursts.logged * _begun(batch * load.logging, bursts.logged, idle)
     others = bursts.others * _begun(batch * (1 - load.logging), bursts.others, idle)
     none_of_one = others / (logged + others)
-    taken = max(
-        1.0, (messages - found.woken) / max(found.released + found.lengthened, 1e-9 * messages)
-    )
+    takes = max(found.released + found.lengthened, 1e-9 * messages)
+    taken = max(1.0, (messages - found.woken) / takes)
     none_of_taken = (bursts.others / bursts.all) ** max(1.0, taken * bursts.all / batch)
     goes_on = found.lengthened / (rounds + found.lengthened)
     none_of_more = (1 - goes_on) / (1 - goes_on * none_of_taken)
