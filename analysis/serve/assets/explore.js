@@ -99,6 +99,7 @@
 
   function changed() {
     history.replaceState(null, "", address("/explore", axisSaid()));
+    document.body.removeAttribute("data-answered");
     clearTimeout(waiting);
     waiting = setTimeout(refresh, DELAY_MS);
   }
