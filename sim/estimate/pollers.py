@@ -18,7 +18,7 @@ from math import exp
 from typing import Final
 
 from sim.estimate.fixed_point import fixed_point
-from sim.estimate.poller_chain import MOST_POLLERS, Asked, LongRun, long_run
+from sim.estimate.poller_chain import MOST_POLLERS, Asked, long_run
 from sim.queueing.formulas import erlang_c, gathering_server
 
 MOST_USED: Final = 0.985
@@ -26,10 +26,6 @@ MOST_USED: Final = 0.985
 
 _CLOSE: Final = 1e-4
 _STEPS: Final = 100
-_WARM_STEPS: Final = 4
-"""With a guess: the load changes, too, before it is asked for again."""
-_STEP: Final = 0.5
-"""How far the chain's figures move towards what follows from them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,8 +92,17 @@ class PollerFigures:
     """Rounds that have something to write, per unit of time."""
     fsyncs: float = 0.0
     """Writes of the log, per unit of time."""
+    followed: float = 0.5
+    """Share of them that are followed by another at once, if pollers write themselves."""
     log_wait: float = 0.0
     """From the end of a round's CPU until its entries are durable."""
+
+    def is_near(self, other: PollerFigures, close: float) -> bool:
+        """Whether rounds are as long, and take as many messages, but for a share."""
+        return (
+            abs(other.batch - self.batch) <= close * self.batch
+            and abs(other.round - self.round) <= close * self.round
+        )
 
 
 def solve_pollers(load: PollerLoad, near: PollerFigures | None = None) -> PollerFigures:
@@ -105,12 +110,23 @@ def solve_pollers(load: PollerLoad, near: PollerFigures | None = None) -> Poller
 
     Args:
         load: what is asked for.
-        near: a guess.
+        near: a guess; pollers that write themselves come one step nearer from there, because
+            what they are asked for changes, too, before they are asked again.
     """
-    if not load.workers:
-        steps = _STEPS if near is None else _WARM_STEPS
-        return _solve_writing(load, near or PollerFigures(), steps)
-    near = near or PollerFigures()
+    if load.workers:
+        return _solve_handing_over(load, near or PollerFigures())
+    if near is not None:
+        return _writing(load, near)
+    figures = PollerFigures()
+    for _ in range(_STEPS):
+        before, figures = figures, _writing(load, figures)
+        if figures.is_near(before, _CLOSE):
+            break
+    return figures
+
+
+def _solve_handing_over(load: PollerLoad, near: PollerFigures) -> PollerFigures:
+    """Returns the figures of pollers whose write workers wait for the log."""
     figures = near
 
     def next_batch(batch: float) -> float:
@@ -122,20 +138,14 @@ def solve_pollers(load: PollerLoad, near: PollerFigures | None = None) -> Poller
     return figures
 
 
-def _solve_writing(all_of: PollerLoad, near: PollerFigures, steps: int) -> PollerFigures:
-    """Returns the figures of pollers that write themselves."""
+def _writing(all_of: PollerLoad, near: PollerFigures) -> PollerFigures:
+    """Returns what follows from the figures of pollers that write themselves."""
     pollers = min(all_of.pollers, MOST_POLLERS)
     # If not all are looked at, those work as much faster: they have the same time to spare.
     faster = all_of.pollers / pollers
     load = replace(all_of, pollers=pollers, message=all_of.message / faster)
     messages = min(load.messages, MOST_USED * pollers / load.message)
-    found = _guess(near, messages, pollers)
-    for _ in range(steps):
-        follows = long_run(_asked(load, messages, found))
-        before, found = found, found.towards(follows, _STEP)
-        if before.is_near(found, _CLOSE * messages):
-            break
-    asked = _asked(load, messages, found)
+    asked = _asked(load, messages, replace(near, busy=near.busy / faster))
     found = long_run(asked)
     rounds = found.woken + found.released
     writers, took = rounds * asked.writing, found.busy / rounds
@@ -152,64 +162,47 @@ def _solve_writing(all_of: PollerLoad, near: PollerFigures, steps: int) -> Polle
         woken=found.woken / rounds,
         writers=writers,
         fsyncs=found.writes,
+        followed=found.followed,
         log_wait=found.in_log / writers if writers else 0.0,
     )
 
 
-def _asked(load: PollerLoad, messages: float, found: LongRun) -> Asked:
+def _asked(load: PollerLoad, messages: float, near: PollerFigures) -> Asked:
     """Returns what pollers are asked for, as far as it follows from how they take it."""
-    rounds = found.woken + found.released
-    bursts = _bursts(load, messages / rounds)
+    bursts = _bursts(load, near.batch)
     # A burst is spread a little: while nobody is busy its messages are taken one by one.
-    quiet = max(0.0, 1 - found.busy / load.pollers) ** load.pollers
-    burst = 1 + (max(1.0, messages / rounds / bursts.all) - 1) * (1 - quiet)
-    writing = _writing_share(load, messages, bursts, found)
-    met = load.met * messages / (writing * rounds) if writing else 0.0
+    quiet = max(0.0, 1 - near.busy / load.pollers) ** load.pollers
+    burst = 1 + (max(1.0, near.batch / bursts.all) - 1) * (1 - quiet)
+    writing = _writing_share(load, near, bursts)
+    met = load.met * near.batch / writing if writing else 0.0
     return Asked(
         pollers=load.pollers,
         bursts=messages * (1 - load.met) / burst,
         burst=burst,
-        taking=(messages * load.message + rounds * load.hop) / (rounds + found.lengthened),
+        taking=near.taken * (load.message + load.hop / near.batch),
         writing=writing,
-        write=load.write + load.hand_over * found.followed,
+        write=load.write + load.hand_over * near.followed,
         write_scv=load.write_scv,
         met=1 - exp(-met),
     )
 
 
-def _guess(near: PollerFigures, messages: float, pollers: int) -> LongRun:
-    """Returns where the search begins: at the figures of another load."""
-    rounds = messages / near.batch
-    return LongRun(
-        woken=rounds * near.woken,
-        released=rounds * (1 - near.woken),
-        lengthened=max(0.0, messages / near.taken - rounds),
-        writes=near.fsyncs,
-        followed=0.5,
-        busy=min(near.busy, float(pollers)),
-        in_log=0.0,
-        wait=0.0,
-    )
-
-
-def _writing_share(load: PollerLoad, messages: float, bursts: _Bursts, found: LongRun) -> float:
+def _writing_share(load: PollerLoad, near: PollerFigures, bursts: _Bursts) -> float:
     """Returns the share of rounds with something to write.
 
     An idle poller begins with one message, all others take what has waited.
     """
-    rounds = found.woken + found.released
-    batch = messages / rounds
-    idle = max(1.0, load.pollers - found.busy)
-    logged = bursts.logged * _begun(batch * load.logging, bursts.logged, idle)
-    others = bursts.others * _begun(batch * (1 - load.logging), bursts.others, idle)
+    idle = max(1.0, load.pollers - near.busy)
+    logged = bursts.logged * _begun(near.batch * load.logging, bursts.logged, idle)
+    others = bursts.others * _begun(near.batch * (1 - load.logging), bursts.others, idle)
     none_of_one = others / (logged + others)
-    takes = max(found.released + found.lengthened, 1e-9 * messages)
-    taken = max(1.0, (messages - found.woken) / takes)
-    none_of_taken = (bursts.others / bursts.all) ** max(1.0, taken * bursts.all / batch)
-    goes_on = found.lengthened / (rounds + found.lengthened)
+    takes = near.batch / near.taken - near.woken
+    taken = max(1.0, (near.batch - near.woken) / max(takes, 1e-9))
+    none_of_taken = (bursts.others / bursts.all) ** max(1.0, taken * bursts.all / near.batch)
+    goes_on = 1 - near.taken / near.batch
     none_of_more = (1 - goes_on) / (1 - goes_on * none_of_taken)
-    begun = found.woken * none_of_one + found.released * none_of_taken
-    return float(1 - begun / rounds * none_of_more)
+    begun = near.woken * none_of_one + (1 - near.woken) * none_of_taken
+    return float(1 - begun * none_of_more)
 
 
 def _begun(messages: float, bursts: float, idle: float) -> float:

@@ -139,6 +139,11 @@ class StoreLoad:
     """Share of each disk's budget that is asked for however few the writes of the log are."""
 
     @property
+    def on_the_way(self) -> tuple[float, ...]:
+        """Figures that others follow from, and that stand still only in the end."""
+        return self.write_ns, self.slowness, self.entries_per_command, self.woken
+
+    @property
     def fsyncs_per_s(self) -> float:
         """Writes of the log."""
         return self.pollers.fsyncs * NS_PER_S
@@ -213,12 +218,14 @@ class StoreModel:
         for step in range(_STEPS):
             # What shares visits follows steeply from the wait: long steps would swing for ever.
             load.step = 0.5 if step < _FAST_STEPS else 0.25
-            before = load.write_ns, load.slowness, load.entries_per_command, load.woken
+            before, pollers = load.on_the_way, load.pollers
             self._poll(load)
             self._write(load, copies)
             self._run_pools(load, copies, retries)
-            after = load.write_ns, load.slowness, load.entries_per_command, load.woken
-            if all(abs(b - a) <= _STILL * b for b, a in zip(before, after, strict=True)):
+            pairs = zip(before, load.on_the_way, strict=True)
+            if load.pollers.is_near(pollers, _STILL) and all(
+                abs(b - a) <= _STILL * b for b, a in pairs
+            ):
                 break
         self._add_pollers_and_disks(load)
         return load

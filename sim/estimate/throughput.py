@@ -22,6 +22,9 @@ from sim.units import NS_PER_S
 
 _CLOSE: Final = 0.001
 _IDLE_PER_S: Final = 1e-3
+_NEAR: Final = 0.9
+"""Share of a rate from which on the figures of a lower one are a good guess; where there are two
+balances, those of a higher one would lead to the busier."""
 _MEMORY_STEPS: Final = 3
 _SAME_SHARE: Final = 0.002
 
@@ -71,28 +74,34 @@ def _balance(store: StoreModel, times: ResponseTimes, think_ns: float) -> Balanc
     made = store.footprint
     client, tidb = client_machine(scenario, made), tidb_nodes(scenario, made)
     in_memory = locks_stay_in_memory(scenario)
-    found: Balance | None = None
+    tried: list[Balance] = []
 
     def at(txn_per_s: float) -> Balance:
+        below = [each for each in tried if _NEAR * txn_per_s < each.txn_per_s <= txn_per_s]
+        near = max(below, key=lambda each: each.txn_per_s).load if below else None
         opening = tidb.opening(txn_per_s)
-        load = store.at(txn_per_s, opening=opening)
+        load = store.at(txn_per_s, opening=opening, near=near)
         response = times.at(store, load)
         if response.retries:
             load = store.at(txn_per_s, response.retries, opening, near=load)
-        return Balance(txn_per_s, load, response, store, in_memory, think_ns)
+        tried.append(Balance(txn_per_s, load, response, store, in_memory, think_ns))
+        return tried[-1]
+
+    def used(found: Balance) -> float:
+        rate = found.txn_per_s
+        return max(found.load.used, client.used(rate), tidb.used(rate))
 
     def bounded(txn_per_s: float) -> float:
-        nonlocal found
         found = at(txn_per_s)
-        used = max(found.load.used, client.used(txn_per_s), tidb.used(txn_per_s))
         law = threads * NS_PER_S / (found.response.transaction + think_ns)
-        return min(law, txn_per_s * MOST_USED / used)
+        return min(law, txn_per_s * MOST_USED / used(found))
 
     if workload.threads is None:
         assert workload.rate_per_s is not None, "a workload has threads or a rate"
         return at(workload.rate_per_s)
     threads = workload.threads
-    bound = threads * NS_PER_S / (at(_IDLE_PER_S).response.transaction + think_ns)
-    fixed_point(bounded, bound / 2, close=_CLOSE, least=_IDLE_PER_S, most=bound)
-    assert found is not None, "a rate was tried"
-    return found
+    idle = at(_IDLE_PER_S)
+    most = threads * NS_PER_S / (idle.response.transaction + think_ns)
+    guess = min(most / 2, idle.txn_per_s * MOST_USED / used(idle))
+    fixed_point(bounded, guess, close=_CLOSE, least=_IDLE_PER_S, most=most)
+    return tried[-1]
