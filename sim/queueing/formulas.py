@@ -26,6 +26,8 @@ def erlang_b(servers: int, offered: float) -> float:
     lost = 1.0
     for taken in range(1, servers + 1):
         lost = offered * lost / (taken + offered * lost)
+        if not lost:  # Less than a double can hold, and more places make it less.
+            break
     return lost
 
 
