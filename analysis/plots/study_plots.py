@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ from analysis.metrics.study_tables import StudyTables
 from analysis.plots import style
 from analysis.plots.capacity import capacity_figures
 from analysis.plots.drawn import Drawn, Picture, Section
+from analysis.plots.in_forks import Forks, cores
 from analysis.plots.load_curve import (
     MOST_LINES,
     SWEPT,
@@ -49,9 +51,10 @@ def write_study_plots(
     """
     clear_plots(folder)
     written = []
-    for name, picture, _ in study_pictures(run, summary, tables):
-        style.save(picture.figure, folder, name)
-        written.append(picture.drawn(name))
+    with Forks(cores()) as forks:
+        for name, picture, _ in study_pictures(run, summary, tables):
+            forks.run(partial(style.save, picture.figure, folder, name))
+            written.append(picture.drawn(name))
     return written
 
 
