@@ -162,4 +162,4 @@ def test_is_little_work_and_loads_nothing_heavy() -> None:
     )  # fmt: skip
     status, heavy, calls = done.stderr.split()
     assert (status, heavy) == ("0", "[]")
-    assert int(calls) < 1_250_000
+    assert int(calls) < 1_150_000
