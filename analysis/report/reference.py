@@ -6,6 +6,7 @@ is only their order and layout. ``docs/REFERENCE.md`` is what ``reference_text``
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -106,8 +107,8 @@ def reference_text(word: str = "") -> str:
     """Returns the reference as Markdown.
 
     Args:
-        word: keep only operations with this in their name, and rows whose first cell, or whose
-            heading with it, has it; no head and no contents then.
+        word: keep only sections that it names, operations with it in their name, and rows whose
+            first cell, or whose heading with it, has it; no head and no contents then.
 
     Raises:
         NotInReferenceError: if nothing has the word in its name.
@@ -122,12 +123,21 @@ def reference_text(word: str = "") -> str:
 
 
 def names() -> list[str]:
-    """Returns the first cell of every row: keys, metrics, profiles; and every operation."""
-    return [*OPERATIONS, *(row[0].strip("`") for table in _tables() for row in table.rows)]
+    """Returns what can be looked for: sections, and the first cell of every row."""
+    sections = dict.fromkeys(word for table in _tables() for word in _title_words(table))
+    return [*sections, *(row[0].strip("`") for table in _tables() for row in table.rows)]
+
+
+def _title_words(table: ReferenceTable) -> list[str]:
+    """Returns the words of a heading, a dotted key as one."""
+    return re.findall(r"[\w.-]+", table.title.lower())
 
 
 def _only(word: str, table: ReferenceTable) -> ReferenceTable | None:
-    """Returns a table's rows that have the word; all of them if it is the name of an operation."""
+    """Returns a table's rows that have the word; all of them if it names the section."""
+    section = word.lower()
+    if any(each == section or each.startswith(f"{section}.") for each in _title_words(table)):
+        return table
     if table.title.startswith(_OPERATION) and word in table.title.removeprefix(_OPERATION):
         return table
     rows = tuple(
@@ -213,15 +223,24 @@ def _plain(value: object) -> str:
 
 def _operation_tables() -> Iterator[ReferenceTable]:
     definitions = _definitions()
-    timed = definitions["TransferLeader"] | {"description": "When an operation is done."}
-    driven = definitions["AutoMerge"] | {"description": "When a scheduler works."}
-    yield _key_table("operations", timed, _TIMED)
-    yield _key_table("operations, schedulers", driven, _DRIVEN)
-    for kind, model in OPERATIONS.items():
-        section = definitions[model.__name__]
-        shared = _TIMED if "at" in section["properties"] else _DRIVEN
-        own = [key for key in section["properties"] if key not in (*shared, "do")]
+    sections = {kind: definitions[model.__name__] for kind, model in OPERATIONS.items()}
+    for title, text, shared in (
+        ("operations", "When an operation is done.", _TIMED),
+        ("operations, schedulers", "When a scheduler works.", _DRIVEN),
+    ):
+        kinds = [kind for kind, each in sections.items() if _shared_keys(each) is shared]
+        keys = _key_table(title, sections[kinds[0]] | {"description": text}, shared)
+        values = ", ".join(f"`{kind}`" for kind in kinds)
+        what = ("`do`", values, "required", "What is done; each has keys of its own, below.", "")
+        yield ReferenceTable(title, text, keys.columns, (what, *keys.rows))
+    for kind, section in sections.items():
+        own = [key for key in section["properties"] if key not in (*_shared_keys(section), "do")]
         yield _key_table(f"{_OPERATION}{kind}", section, own)
+
+
+def _shared_keys(operation: Mapping[str, Any]) -> tuple[str, ...]:
+    """Returns the keys that say when an operation is done."""
+    return _TIMED if "at" in operation["properties"] else _DRIVEN
 
 
 def _metric_table() -> ReferenceTable:

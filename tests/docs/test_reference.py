@@ -89,3 +89,17 @@ def test_an_operation_is_found_by_its_name(kind: str, capsys: pytest.CaptureFixt
 def test_a_misspelt_operation_is_recognised(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["reference", "evict_leadr"]) == 2
     assert "did you mean evict_leader?" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("word", ["operations", "schedulers", "workload", "hardware", "Metrics"])
+def test_a_section_is_found_whole(word: str) -> None:
+    found = reference_text(word)
+    for heading in re.findall(r"^## (.*)$", reference_text(), re.MULTILINE):
+        if word.lower() in re.split(r"[ ,.:]+", heading.lower())[:2]:
+            whole = reference_text().partition(f"## {heading}\n")[2].partition("\n## ")[0]
+            assert whole.strip() in found
+
+
+def test_all_operations_are_listed() -> None:
+    listed = re.findall(r"^\| `do` \| (.*?) \|", reference_text("operations"), re.MULTILINE)
+    assert set(re.findall(r"\w+", " ".join(listed))) == set(OPERATIONS)
