@@ -2,7 +2,7 @@
 
 ::
 
-    transaction_plan ► footprint                 what a transaction asks for
+    transaction_plan, records ► footprint        what a transaction asks for
     regions, pollers, disk_demand ► store        utilisation at a rate, from service demands
     machines                                     likewise, of TiDB and of the clients
     response ► throughput                        times, and the rate that follows from them

@@ -2,10 +2,10 @@
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
 
-from sim.estimate.transaction_plan import TransactionPlan
+from sim.estimate.transaction_plan import RequestKind, TransactionPlan
 
 _SURELY_HOT: Final = 12
 """A key drawn this often in the sample is hot by nature, not by luck."""
@@ -22,6 +22,8 @@ class Contention:
     statements_held: float = 0.0
     """Statements between a lock and its transaction's commit, COMMIT included."""
     pause_held_ns: float = 0.0
+    rounds_held: Counter[tuple[RequestKind, int]] = field(default_factory=Counter)
+    """How often so many requests of a kind go together meanwhile, and are waited for."""
 
 
 @dataclass(slots=True)
@@ -45,19 +47,24 @@ def contention_of(plans: Sequence[TransactionPlan]) -> Contention:
     pairs = len(plans) * (len(plans) - 1)
     hottest, most = times.most_common(1)[0]
     hot = most >= _SURELY_HOT
+    found = Contention(
+        collision=sum(n * (n - 1) for n in times.values()) / pairs,
+        hottest=most / len(plans) if hot else 0.0,
+    )
     held = [
-        plan.held(key)
+        (plan, plan.held(key))
         for plan in plans
         if not hot or hottest in plan.locked_at
         for key in plan.locked_at
         if not hot or times[key] > 1
     ]
-    return Contention(
-        collision=sum(n * (n - 1) for n in times.values()) / pairs,
-        hottest=most / len(plans) if hot else 0.0,
-        statements_held=sum(statements for statements, _ in held) / len(held),
-        pause_held_ns=sum(pause_ns for _, pause_ns in held) / len(held),
-    )
+    each = 1 / len(held)
+    for plan, until_end in held:
+        found.statements_held += each * until_end.statements
+        found.pause_held_ns += each * until_end.pause_ns
+        for together in plan.rounds[len(plan.rounds) - until_end.rounds :]:
+            found.rounds_held[together[0].kind, len(together)] += each  # type: ignore[assignment]
+    return found
 
 
 def own_locks_of(weighted: Sequence[tuple[float, TransactionPlan]]) -> OwnLocks:
@@ -66,11 +73,11 @@ def own_locks_of(weighted: Sequence[tuple[float, TransactionPlan]]) -> OwnLocks:
     for weight, plan in weighted:
         if plan.commits and plan.locked_at:
             last = next(sent for sent in reversed(plan.rounds) if sent[0].kind == "lock")
-            statements, pause_ns = plan.held(last[0].keys[0])
+            until_end = plan.held(last[0].keys[0])
             found.transactions += weight
             found.requests += weight * len(last)
-            found.statements += weight * statements
-            found.pause_ns += weight * pause_ns
+            found.statements += weight * until_end.statements
+            found.pause_ns += weight * until_end.pause_ns
     if found.transactions:
         found.requests /= found.transactions
         found.statements /= found.transactions

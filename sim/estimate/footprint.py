@@ -36,7 +36,7 @@ _BUSY: Final = 8
 
 @dataclass(slots=True)
 class Requests:
-    """Requests of one kind, per transaction; bytes as in ``transaction_plan.Records``."""
+    """Requests of one kind, per transaction; bytes as in ``records.Records``."""
 
     count: float = 0.0
     arrivals: float = 0.0

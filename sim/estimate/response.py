@@ -80,6 +80,16 @@ class Response:
         return self.requests.get("lock", 0.0)
 
 
+class Met(NamedTuple):
+    """What a mean transaction meets of others' locks; times in ns."""
+
+    waits: float
+    retries: float
+    """Lock requests that are sent again."""
+    latched: float
+    """How long these wait for the latches of the release that has woken them."""
+
+
 class ResponseTimes:
     """The response time law of one scenario with one lock mode."""
 
@@ -136,23 +146,22 @@ class ResponseTimes:
         }
         requests = {kind: outside.then(each) for kind, each in inside.items()}
         statement, planning = self._statement(load.txn_per_s)
-        rounds = {
-            (kind, width): often * requests[kind].until(width, width)
-            for (kind, width), often in made.rounds.items()
-        }
         lock = requests["lock"].mean if "lock" in requests else 0.0
-        held = self._held(requests, rounds, statement)
+        held = self._held(requests, statement)
         own = self._own_lock_wait(proposed, durable, outside.mean, statement)
-        waits, retries = self._contention(load.txn_per_s, held + lock, lock, planning, durable.mean)
+        release = durable.mean - proposed.mean
+        met = self._contention(load.txn_per_s, held + lock, lock, planning, release)
         alone = made.statements * statement + made.timestamps * self._to_pd + made.pause_ns
         means = {kind: each.mean for kind, each in requests.items()}
         services = {kind: each.mean for kind, each in inside.items()}
-        if own:
-            per_prewrite = own * made.own_locks.requests / made.requests["prewrite"].count
-            means["prewrite"] += per_prewrite
-            services["prewrite"] += per_prewrite
-        transaction = alone + sum(rounds.values()) + waits + own
-        return Response(means, services, transaction, held + own, retries)
+        latched: dict[RequestKind, float] = {
+            "lock": met.latched, "prewrite": own * made.own_locks.requests
+        }  # fmt: skip
+        for kind in latched.keys() & means.keys():
+            means[kind] += latched[kind] / made.requests[kind].count
+            services[kind] += latched[kind] / made.requests[kind].count
+        transaction = alone + _waited_for(made.rounds, requests) + met.waits + own
+        return Response(means, services, transaction, held + own, met.retries)
 
     def _handled(self, load: StoreLoad) -> Delay:
         """Returns the time until a poller has handled a message, with those before it."""
@@ -227,34 +236,30 @@ class ResponseTimes:
         woken = CLIENT_WAKES * self._client.wake_ns(met)
         return self._to_client + sum(client) + woken + tidb, tidb
 
-    def _held(
-        self,
-        requests: dict[RequestKind, Delay],
-        rounds: dict[tuple[RequestKind, int], float],
-        statement: float,
-    ) -> float:
+    def _held(self, requests: Mapping[RequestKind, Delay], statement: float) -> float:
         """Returns how long a transaction holds a lock, from the answer until it is free again."""
-        made, contention = self._footprint, self._footprint.contention
+        contention = self._footprint.contention
         if not contention.collision:
             return 0.0
-        ending = sum(ns for (kind, _), ns in rounds.items() if kind in ("prewrite", "commit"))
-        per_statement = statement + (sum(rounds.values()) - ending) / made.statements
+        held = contention.statements_held * statement + contention.pause_held_ns
+        held += _waited_for(contention.rounds_held, requests)
         if "commit" in requests:
-            ending += requests["commit"].mean
-        ending -= self._to_store / 2  # It is free before the answer is back.
+            held += requests["commit"].mean
+        held -= self._to_store / 2  # It is free before the answer is back.
         if self._scenario.cluster.tidb.guarantee_linearizability:
-            ending += self._to_pd
-        return contention.statements_held * per_statement + contention.pause_held_ns + ending
+            held += self._to_pd
+        return held
 
     def _contention(
         self, txn_per_s: float, cycle: float, lock: float, planning: float, release: float
-    ) -> tuple[float, float]:
-        """Returns the time a transaction waits for others' locks, and its statements tried again.
+    ) -> Met:
+        """Returns what a transaction meets of others' locks.
 
         The hottest key is a server of its own, whose customers are the transactions that lock it;
         all other keys are met while they are held with a probability, and then half their time is
         over. Without fair locking a woken transaction has to plan and ask once more; it is woken
-        when the release is proposed, so it does that while the release is written.
+        when the release is proposed, so it does that while the release is written, and waits for
+        the latches of that if it is back before.
         """
         contention = self._footprint.contention
         fair = self._scenario.cluster.tidb.fair_locking
@@ -264,9 +269,20 @@ class ResponseTimes:
         hot_cycle = cycle - to_there
         if not fair:
             hot_cycle += max(0.0, again + to_there - release)
+        latched = max(0.0, release - again - to_there)
         used = min(0.999, rate * contention.hottest * hot_cycle)
         waits = contention.hottest * hot_cycle * used / (1 - used) / 2
         others = max(0.0, contention.collision - contention.hottest**2)
         met = min(1.0, rate * cycle * others)
         waits += met * (cycle / 2 + again + lock)
-        return waits, 0.0 if fair else met + used * contention.hottest
+        retries = 0.0 if fair else met + used * contention.hottest
+        return Met(waits, retries, retries * latched)
+
+
+def _waited_for(
+    rounds: Mapping[tuple[RequestKind, int], float], requests: Mapping[RequestKind, Delay]
+) -> float:
+    """Returns how long a client waits for so many rounds of so many requests of a kind."""
+    return sum(
+        often * requests[kind].until(width, width) for (kind, width), often in rounds.items()
+    )

@@ -8,12 +8,21 @@ conflict, wait or retry.
 Source: as ``sim.client`` (session, locker, committer), whose order this module follows.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from operator import sub
 from typing import Final, Literal, NamedTuple
 
 from sim.client.region_groups import RegionGroup, keys_by_region, mutations_by_region
 from sim.client.two_phase_commit import may_commit_async
+from sim.estimate.records import (
+    Records,
+    committed,
+    committed_in_one_phase,
+    locked,
+    prewritten,
+    unlocked,
+)  # fmt: skip
 from sim.protocol.encoding import LockFormat, RecordSizes, prewrite_base_bytes, secondaries_bytes
 from sim.protocol.mvcc import LOCK_ONLY
 from sim.protocol.percolator import Mutation
@@ -39,53 +48,6 @@ READS: Final[dict[ReadKind, RequestKind]] = {
 }
 
 
-class Records(NamedTuple):
-    """What one command writes, in bytes; ``raft`` is without an entry's header."""
-
-    keys: int
-    """Puts and deletes, in any column family."""
-    raft: int
-    wal: int
-    data_cf: int = 0
-    """Entering the memtables of the default and write CF."""
-    tombstones: int = 0
-    memory: int = 0
-    """Of a pessimistic lock: what it takes in a lock table instead."""
-
-    @staticmethod
-    def total(of_keys: Iterable["Records"]) -> "Records":
-        """Returns the sum over the keys of a command."""
-        return Records(*map(sum, zip(*of_keys, strict=True)))
-
-
-def _locked(size: RecordSizes) -> Records:
-    return Records(1, size.put_raft_bytes, size.put_wal_bytes, memory=size.memory_bytes)
-
-
-def _unlocked(size: RecordSizes) -> Records:
-    raft, wal = size.delete_raft_bytes, size.delete_wal_bytes
-    return Records(1, raft, wal, tombstones=size.tombstone_bytes)
-
-
-def _prewritten(size: RecordSizes) -> Records:
-    raft, wal = size.prewrite_raft_bytes, size.prewrite_wal_bytes
-    keys = 2 if size.default_cf_bytes else 1
-    return Records(keys, raft, wal, data_cf=size.default_cf_bytes)
-
-
-def _committed(size: RecordSizes) -> Records:
-    raft, wal = size.commit_raft_bytes, size.commit_wal_bytes
-    return Records(2, raft, wal, size.write_cf_bytes, size.tombstone_bytes)
-
-
-def _committed_in_one_phase(size: RecordSizes, *, was_locked: bool) -> Records:
-    """Both phases' records but the lock, which is only deleted where one was held."""
-    put = Records(1, size.put_raft_bytes, size.put_wal_bytes)
-    delete = _unlocked(size) if not was_locked else Records(0, 0, 0)
-    both = zip(_prewritten(size), _committed(size), put, delete, strict=True)
-    return Records(*(first + second - less - unneeded for first, second, less, unneeded in both))
-
-
 @dataclass(frozen=True, slots=True)
 class PlannedRequest:
     """One request to one region."""
@@ -97,6 +59,16 @@ class PlannedRequest:
     insert: bool = False
     records: Records | None = None
     """None: it only reads."""
+
+
+class Stretch(NamedTuple):
+    """A part of a transaction."""
+
+    statements: int
+    """Begun."""
+    pause_ns: int
+    rounds: int
+    """Requests sent together that the client has waited for."""
 
 
 @dataclass(slots=True)
@@ -117,13 +89,16 @@ class TransactionPlan:
     """Requests sent together, whose answers the client waits for."""
     background: list[PlannedRequest] = field(default_factory=list)
     """Requests after the answer to the client."""
-    locked_at: dict[bytes, tuple[int, int]] = field(default_factory=dict)
-    """By key locked: statements begun and pauses made by then."""
+    locked_at: dict[bytes, Stretch] = field(default_factory=dict)
+    """By key locked, what comes before it."""
 
-    def held(self, key: bytes) -> tuple[int, int]:
-        """Returns (statements, ns of pauses) from a lock to the end of its transaction."""
-        statements, pause_ns = self.locked_at[key]
-        return self.statements - statements, self.pause_ns - pause_ns
+    def so_far(self) -> Stretch:
+        """Returns what has been planned of it."""
+        return Stretch(self.statements, self.pause_ns, len(self.rounds))
+
+    def held(self, key: bytes) -> Stretch:
+        """Returns what there is from a lock to the end of its transaction."""
+        return Stretch(*map(sub, self.so_far(), self.locked_at[key]))
 
 
 class Planner:
@@ -213,14 +188,14 @@ class _Session:
         self._primary = self._primary or keys[0]
         requests = []
         for route, group in keys_by_region(self._regions, keys):
-            records = Records.total(map(_locked, self._pessimistic(group)))
+            records = Records.total(map(locked, self._pessimistic(group)))
             requests.append(
                 PlannedRequest("lock", route.region, tuple(group), 0, statement.insert, records)
             )
         together = [requests[:1], requests[1:]] if first else [requests]
         plan.rounds += [requests for requests in together if requests]
         for key in keys:
-            plan.locked_at[key] = plan.statements, plan.pause_ns
+            plan.locked_at[key] = plan.so_far()
 
     def _pessimistic(self, keys: Sequence[bytes]) -> list[RecordSizes]:
         primary_len = len(self._primary)
@@ -233,7 +208,7 @@ class _Session:
             return
         requests = []
         for route, keys in keys_by_region(self._regions, tuple(plan.locked_at)):
-            records = Records.total(map(_unlocked, self._pessimistic(keys)))
+            records = Records.total(map(unlocked, self._pessimistic(keys)))
             requests.append(PlannedRequest("rollback", route.region, tuple(keys), records=records))
         plan.rounds.append(requests)
 
@@ -252,7 +227,7 @@ class _Session:
         if one_pc:
             sizes = self._sizes(groups[0], use_async=False)
             records = Records.total(
-                _committed_in_one_phase(size, was_locked=key in plan.locked_at)
+                committed_in_one_phase(size, was_locked=key in plan.locked_at)
                 for key, size in zip(groups[0].keys, sizes, strict=True)
             )
             plan.rounds.append([_request("prewrite", groups[0], records)])
@@ -268,8 +243,8 @@ class _Session:
         plan.rounds.append(prewrites)
         for group in groups:
             sizes = self._sizes(group, use_async=use_async)
-            prewrites.append(_request("prewrite", group, Records.total(map(_prewritten, sizes))))
-            commit = _request("commit", group, Records.total(map(_committed, sizes)))
+            prewrites.append(_request("prewrite", group, Records.total(map(prewritten, sizes))))
+            commit = _request("commit", group, Records.total(map(committed, sizes)))
             if not use_async and self._primary in group.keys:
                 plan.timestamps += 1
                 plan.rounds.append([commit])
