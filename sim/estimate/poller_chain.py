@@ -111,20 +111,6 @@ class LongRun(NamedTuple):
     wait: float
     """Of a message until a poller takes it."""
 
-    def towards(self, other: LongRun, step: float) -> LongRun:
-        """Returns what lies between, so far on the way."""
-        return LongRun(
-            *[here + step * (there - here) for here, there in zip(self, other, strict=True)]
-        )
-
-    def is_near(self, other: LongRun, close: float) -> bool:
-        """Whether rounds begin, and go on, as often, but for ``close``."""
-        return (
-            abs(other.woken - self.woken) <= close
-            and abs(other.released - self.released) <= close
-            and abs(other.lengthened - self.lengthened) <= close
-        )
-
 
 @dataclass(frozen=True, slots=True)
 class _Chain:
