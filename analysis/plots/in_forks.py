@@ -5,6 +5,7 @@ A fork sees what this process has built, and leaves nothing but the files that i
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 import warnings
@@ -75,6 +76,7 @@ def _forked(call: Callable[[], object]) -> int:
     if child:
         return child
     status = 1
+    gc.disable()  # It would copy every page with objects on it, to look for cycles.
     try:
         call()
         status = 0
