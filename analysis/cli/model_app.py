@@ -57,7 +57,7 @@ def bench(
     *,
     tiny: Annotated[bool, typer.Option("--tiny", hidden=True)] = False,
 ) -> int:
-    """Measures the simulator's own speed, in under four minutes.
+    """Measures the simulator's own speed, in about four minutes.
 
     Long studies of its statistics: python -m benchmarks
     """

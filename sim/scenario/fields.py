@@ -119,6 +119,14 @@ class Key:
     """In Python: the name in the file with the unit behind it."""
     is_note: bool = False
 
+    @property
+    def missing(self) -> str:
+        """What to say where it has to be given and is not: its values if they are few words."""
+        if isinstance(self.form, OneOf):
+            return f"missing; use one of {', '.join(self.form.words)}"
+        meaning = self.description.partition("Source:")[0].strip().rstrip(".")
+        return f"{MISSING}: {meaning[:1].lower()}{meaning[1:]}" if meaning else MISSING
+
 
 @dataclass(frozen=True)
 class Quantity(Form):

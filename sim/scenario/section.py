@@ -21,7 +21,7 @@ from dataclasses import Field, dataclass, fields, replace
 from inspect import cleandoc, get_annotations
 from typing import Any, ClassVar, Self, TypeVar
 
-from sim.scenario.fields import MISSING, NO_MAPPING, REQUIRED, Form, Key, Schema, Wrong
+from sim.scenario.fields import NO_MAPPING, REQUIRED, Form, Key, Schema, Wrong
 from sim.scenario.problems import shown, suggestion
 from sim.scenario.tree import WRONG, Node, Place
 
@@ -218,7 +218,7 @@ def _read_keys(keys: Mapping[str, Key], place: Place) -> dict[str, Any]:
             values[keys[name].field] = keys[name].form.read(each)
     for name, key in keys.items():
         if key.default is REQUIRED and key.field not in values:
-            values[key.field] = place[name].refuse_key(MISSING)
+            values[key.field] = place[name].refuse_key(key.missing)
     return values
 
 

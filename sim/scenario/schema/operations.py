@@ -284,7 +284,7 @@ class SlowDisk(LastingOperation):
     """Makes the disks of a store slower."""
 
     do: str = _does("slow_disk")
-    store: StoreTarget = STORE.key("Whose.")
+    store: StoreTarget = STORE.key("Store whose disks become slower.")
     factor: float = Number(0.01, 1_000_000).key(
         "Factor by which every latency and the time per byte grow."
     )
@@ -295,7 +295,7 @@ class FillDisk(LastingOperation):
     """Leaves a store without space."""
 
     do: str = _does("fill_disk")
-    store: StoreTarget = STORE.key("Whose.")
+    store: StoreTarget = STORE.key("Store whose disk is full.")
     usage: Literal["almost_full", "already_full"] = OneOf("almost_full", "already_full").key(
         "How full; an almost full disk still accepts commits, rollbacks, splits and merges.",
         default="already_full",
@@ -332,7 +332,7 @@ class ChangePeerOperation(Timed):
     """Adds or removes a replica, or moves one."""
 
     do: str = _does("change_peer")
-    region: RegionTarget = REGION.key("Whose.")
+    region: RegionTarget = REGION.key("Region whose replicas change.")
     add: StoreTarget | None = STORE.key(
         "Store that gets a replica; random: any without one.", default=None
     )
