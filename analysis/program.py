@@ -6,6 +6,7 @@ installed, where both lie beneath the package ``pessim``. Nothing else asks whic
 
 from __future__ import annotations
 
+import os
 import shlex
 import sys
 from collections.abc import Sequence
@@ -24,6 +25,11 @@ NAME: Final = "pessim"
 SCRIPT: Final = ROOT / "run_sim.py"
 USUAL: Final = NAME if IS_INSTALLED else f"python {SCRIPT.name}"
 """What it is called as where nobody has typed a command: in a report, from Python."""
+
+
+def cores() -> int:
+    """Returns how many cores this process may use; on some systems, how many there are."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def module(name: str) -> str:

@@ -45,7 +45,8 @@ class ScenariosCommand(CommandLine):
 
 def reference(
     word: Annotated[
-        str, typer.Argument(metavar="[WORD]", help="Show only names that contain this.")
+        str,
+        typer.Argument(metavar="[WORD]", help="Show only what is called so, or contains it."),
     ] = "",
 ) -> None:
     """Prints every key, operation, metric and profile."""

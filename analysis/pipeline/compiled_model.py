@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from analysis.pipeline.spark_master import is_local
-from analysis.program import ROOT
+from analysis.program import ROOT, cores
 from analysis.study.source_digest import model_digest
 from sim.compiled import LIBRARY, VARIABLE
 
@@ -166,7 +166,7 @@ def _compile(folder: Path) -> list[Path]:
     # The first holds everything; the others are a shim a module, which ``sim.compiled`` replaces.
     whole = extensions[0]
     headers = [*whole.include_dirs, sysconfig.get_paths()["include"], str(folder)]
-    with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as threads:
+    with ThreadPoolExecutor(cores()) as threads:
         return list(threads.map(lambda source: _object(source, headers), whole.sources))
 
 

@@ -13,16 +13,18 @@ from collections import deque
 from collections.abc import Callable
 from typing import Final, Self
 
+from analysis.program import cores
+
 _MOST: Final = 8
 """Forks at a time: pictures are few."""
 
 
-def cores() -> int:
-    """Returns how many forks are worth their while here; 1: none, for there is one core.
+def worthwhile() -> int:
+    """Returns how many forks at a time are worth their while here; 1: none, for there is one core.
 
     Where frameworks of the system do not survive a fork, as on macOS, there are none either.
     """
-    return min(len(os.sched_getaffinity(0)), _MOST) if sys.platform == "linux" else 1
+    return min(cores(), _MOST) if sys.platform == "linux" else 1
 
 
 class Forks:

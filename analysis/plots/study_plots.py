@@ -12,7 +12,7 @@ from analysis.metrics.study_tables import StudyTables
 from analysis.plots import style
 from analysis.plots.capacity import capacity_figures
 from analysis.plots.drawn import Drawn, Picture, Section
-from analysis.plots.in_forks import Forks, cores
+from analysis.plots.in_forks import Forks, worthwhile
 from analysis.plots.load_curve import (
     MOST_LINES,
     SWEPT,
@@ -51,7 +51,7 @@ def write_study_plots(
     """
     clear_plots(folder)
     written = []
-    with Forks(cores()) as forks:
+    with Forks(worthwhile()) as forks:
         for name, picture, _ in study_pictures(run, summary, tables):
             forks.run(partial(style.save, picture.figure, folder, name))
             written.append(picture.drawn(name))

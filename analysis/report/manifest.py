@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import platform
 import subprocess
 import sys
@@ -18,7 +17,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from analysis.pipeline.compiled_model import model_words
-from analysis.program import IS_INSTALLED, ROOT
+from analysis.program import IS_INSTALLED, ROOT, cores
 from analysis.study.finished_study import FinishedStudy
 from analysis.study.source_digest import source_digest
 from analysis.study.study import Study
@@ -123,7 +122,7 @@ def manifest(run: FinishedStudy, wall_s: Mapping[str, float]) -> dict[str, Any]:
         "config_hash": hashlib.sha256(everything.encode()).hexdigest(),
         "commit": commit(),
         "versions": package_versions(),
-        "host": {"name": platform.node(), "system": platform.platform(), "cpus": _cpus()},
+        "host": {"name": platform.node(), "system": platform.platform(), "cpus": cores()},
         "spark_master": run.master,
         "model": model_words(run.master),
         "seed": settings.seed,
@@ -140,11 +139,7 @@ def manifest(run: FinishedStudy, wall_s: Mapping[str, float]) -> dict[str, Any]:
 
 def host_words() -> str:
     """Returns the system and the cores of this machine, without its name: pages are passed on."""
-    return f"{platform.platform()}, {_cpus()} cores"
-
-
-def _cpus() -> int:
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return f"{platform.platform()}, {cores()} cores"
 
 
 def invariants(done: Mapping[Unit, UnitRecord], *, checks: bool) -> dict[str, Any]:

@@ -124,19 +124,19 @@ def reference_text(word: str = "") -> str:
 
 def names() -> list[str]:
     """Returns what can be looked for: sections, and the first cell of every row."""
-    sections = dict.fromkeys(word for table in _tables() for word in _title_words(table))
+    sections = dict.fromkeys(name for table in _tables() for name in _sections(table))
     return [*sections, *(row[0].strip("`") for table in _tables() for row in table.rows)]
 
 
-def _title_words(table: ReferenceTable) -> list[str]:
-    """Returns the words of a heading, a dotted key as one."""
-    return re.findall(r"[\w.-]+", table.title.lower())
+def _sections(table: ReferenceTable) -> list[str]:
+    """Returns the names in a heading: its parts that are one word, such as a dotted key."""
+    parts = map(str.strip, re.split(r"[,:()]", table.title))
+    return [part for part in parts if part and " " not in part]
 
 
 def _only(word: str, table: ReferenceTable) -> ReferenceTable | None:
     """Returns a table's rows that have the word; all of them if it names the section."""
-    section = word.lower()
-    if any(each == section or each.startswith(f"{section}.") for each in _title_words(table)):
+    if any(f"{name}.".lower().startswith(f"{word}.".lower()) for name in _sections(table)):
         return table
     if table.title.startswith(_OPERATION) and word in table.title.removeprefix(_OPERATION):
         return table

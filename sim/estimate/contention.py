@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from sim.estimate.transaction_plan import RequestKind, TransactionPlan
+from sim.estimate.transaction_plan import RequestKind, TransactionPlan, count_rounds
 
 _SURELY_HOT: Final = 12
 """A key drawn this often in the sample is hot by nature, not by luck."""
@@ -58,12 +58,12 @@ def contention_of(plans: Sequence[TransactionPlan]) -> Contention:
         for key in plan.locked_at
         if not hot or times[key] > 1
     ]
-    each = 1 / len(held)
+    share = 1 / len(held)
     for plan, until_end in held:
-        found.statements_held += each * until_end.statements
-        found.pause_held_ns += each * until_end.pause_ns
-        for together in plan.rounds[len(plan.rounds) - until_end.rounds :]:
-            found.rounds_held[together[0].kind, len(together)] += each  # type: ignore[assignment]
+        found.statements_held += share * until_end.statements
+        found.pause_held_ns += share * until_end.pause_ns
+        rounds = plan.rounds[len(plan.rounds) - until_end.rounds :]
+        count_rounds(found.rounds_held, rounds, share)
     return found
 
 

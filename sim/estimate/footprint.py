@@ -16,6 +16,7 @@ from sim.estimate.transaction_plan import (
     Planner,
     RequestKind,
     TransactionPlan,
+    count_rounds,
 )
 from sim.protocol.encoding import lock_format
 from sim.protocol.region import RegionId, RegionMap
@@ -179,8 +180,7 @@ def mean_of(sample: Sample, mix: Mapping[str, float] | None = None) -> Footprint
         made.timestamps += weight * plan.timestamps
         made.pause_ns += weight * plan.pause_ns
         made.committed += weight * plan.commits
-        for together in plan.rounds:
-            made.rounds[together[0].kind, len(together)] += weight  # type: ignore[assignment]
+        count_rounds(made.rounds, plan.rounds, weight)
         for together in (*plan.rounds, plan.background):
             for kind, _ in {(each.kind, each.region.stores[0]) for each in together}:
                 made.requests[kind].arrivals += weight

@@ -80,7 +80,7 @@ class Response:
         return self.requests.get("lock", 0.0)
 
 
-class Met(NamedTuple):
+class LockConflicts(NamedTuple):
     """What a mean transaction meets of others' locks; times in ns."""
 
     waits: float
@@ -150,18 +150,18 @@ class ResponseTimes:
         held = self._held(requests, statement)
         own = self._own_lock_wait(proposed, durable, outside.mean, statement)
         release = durable.mean - proposed.mean
-        met = self._contention(load.txn_per_s, held + lock, lock, planning, release)
+        conflicts = self._contention(load.txn_per_s, held + lock, lock, planning, release)
         alone = made.statements * statement + made.timestamps * self._to_pd + made.pause_ns
         means = {kind: each.mean for kind, each in requests.items()}
         services = {kind: each.mean for kind, each in inside.items()}
         latched: dict[RequestKind, float] = {
-            "lock": met.latched, "prewrite": own * made.own_locks.requests
+            "lock": conflicts.latched, "prewrite": own * made.own_locks.requests
         }  # fmt: skip
         for kind in latched.keys() & means.keys():
             means[kind] += latched[kind] / made.requests[kind].count
             services[kind] += latched[kind] / made.requests[kind].count
-        transaction = alone + _waited_for(made.rounds, requests) + met.waits + own
-        return Response(means, services, transaction, held + own, met.retries)
+        transaction = alone + _waited_for(made.rounds, requests) + conflicts.waits + own
+        return Response(means, services, transaction, held + own, conflicts.retries)
 
     def _handled(self, load: StoreLoad) -> Delay:
         """Returns the time until a poller has handled a message, with those before it."""
@@ -252,7 +252,7 @@ class ResponseTimes:
 
     def _contention(
         self, txn_per_s: float, cycle: float, lock: float, planning: float, release: float
-    ) -> Met:
+    ) -> LockConflicts:
         """Returns what a transaction meets of others' locks.
 
         The hottest key is a server of its own, whose customers are the transactions that lock it;
@@ -276,7 +276,7 @@ class ResponseTimes:
         met = min(1.0, rate * cycle * others)
         waits += met * (cycle / 2 + again + lock)
         retries = 0.0 if fair else met + used * contention.hottest
-        return Met(waits, retries, retries * latched)
+        return LockConflicts(waits, retries, retries * latched)
 
 
 def _waited_for(

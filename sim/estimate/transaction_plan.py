@@ -8,6 +8,7 @@ conflict, wait or retry.
 Source: as ``sim.client`` (session, locker, committer), whose order this module follows.
 """
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from operator import sub
@@ -99,6 +100,14 @@ class TransactionPlan:
     def held(self, key: bytes) -> Stretch:
         """Returns what there is from a lock to the end of its transaction."""
         return Stretch(*map(sub, self.so_far(), self.locked_at[key]))
+
+
+def count_rounds(
+    counted: Counter[tuple[RequestKind, int]], rounds: Sequence[list[PlannedRequest]], weight: float
+) -> None:
+    """Adds how often so many requests of a kind go together."""
+    for together in rounds:
+        counted[together[0].kind, len(together)] += weight  # type: ignore[assignment]
 
 
 class Planner:

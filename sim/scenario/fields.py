@@ -121,7 +121,7 @@ class Key:
 
     @property
     def missing(self) -> str:
-        """What to say where it has to be given and is not: its values if they are few words."""
+        """The problem where it has to be given and is not: says its words, or what it means."""
         if isinstance(self.form, OneOf):
             return f"missing; use one of {', '.join(self.form.words)}"
         meaning = self.description.partition("Source:")[0].strip().rstrip(".")

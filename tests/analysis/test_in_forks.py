@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from analysis.plots.in_forks import Forks, cores
+from analysis.plots.in_forks import Forks, worthwhile
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="there are no forks here")
 
@@ -86,4 +86,4 @@ def test_another_error_is_not_hidden_by_a_failed_fork(tmp_path: Path) -> None:
 
 
 def test_there_is_a_fork_for_each_core_of_this_process() -> None:
-    assert 1 <= cores() <= max(1, os.cpu_count() or 1)
+    assert 1 <= worthwhile() <= max(1, os.cpu_count() or 1)

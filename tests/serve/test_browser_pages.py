@@ -114,6 +114,7 @@ def test_every_slider_is_turned_with_the_keyboard(server: Served, tab: Tab) -> N
         tab.wait_for(f"new URLSearchParams(location.search).get('{name}')")
         assert tab.value(f"document.getElementById('c-{name}').value") != before
         tab.wait_for(ANSWERED)
+    tab.wait_for(TRACED)
     assert tab.value("document.getElementById('problem').hidden")
     tab.tab_to("#reset")
     tab.press("Enter")
