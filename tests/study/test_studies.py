@@ -10,6 +10,7 @@ from analysis.metrics.catalogue import MetricKey
 from analysis.study.load import load_study
 from analysis.study.run import Precision, Target
 from analysis.study.sections import Capacity, NodePrices, Objective, Range, Sensitivity
+from analysis.study.study import Study
 from sim.scenario import ScenarioError
 from tests.study.study_files import BASE, COMPARE, study_of, told
 
@@ -41,6 +42,39 @@ def test_precision_is_relative_and_ends_somewhere(tmp_path: Path) -> None:
     many = study_of(tmp_path, text, "run.replications=70").precision
     assert many is not None
     assert many.most_replications == 70
+
+
+def test_ratios_that_are_claimed_are_precise_by_themselves_once(tmp_path: Path) -> None:
+    claim = "{metric: lock_latency_ms, variant: b, against: a, below: 1"
+    text = f"{BASE}{COMPARE}expect:\n  - {claim}}}\n  - {claim}, stat: p99}}\n"
+    assert _ratio_widths(study_of(tmp_path, text)) == {"mean": [0.02], "p99": [0.05]}
+    wide, wider = f"  - {claim}, precision: 4%}}\n", f"  - {claim}, precision: 7%}}\n"
+    for both in (wide + wider, wider + wide, wide + wide):
+        study = study_of(tmp_path, f"{BASE}{COMPARE}expect:\n{both}")
+        assert _ratio_widths(study) == {"mean": [0.04]}
+    fixed = study_of(tmp_path, text, "run.replications=3")
+    assert fixed.precision is None
+
+
+def test_what_is_claimed_everywhere_is_not_asked_for_at_a_point_again(tmp_path: Path) -> None:
+    claim = "{metric: lock_latency_ms, variant: b, against: a, below: 1"
+    sweep = "sweep: {grid: {workload.threads: [5, 10]}}\n"
+    at_point, everywhere = f"  - {claim}, at: {{workload.threads: 5}}}}\n", f"  - {claim}}}\n"
+    for both in (at_point + everywhere, everywhere + at_point):
+        study = study_of(tmp_path, f"{BASE}{COMPARE}{sweep}expect:\n{both}")
+        assert _ratio_widths(study) == {"mean": [0.02]}
+    narrow = at_point.replace("below", "precision: 1%, below")
+    assert _ratio_widths(study_of(tmp_path, f"{BASE}{COMPARE}{sweep}expect:\n{narrow}{everywhere}")) == {
+        "mean": [0.01, 0.02]
+    }
+
+
+def _ratio_widths(study: Study) -> dict[str, list[float]]:
+    assert study.precision is not None
+    widths: dict[str, list[float]] = {}
+    for target in study.precision.targets:
+        widths.setdefault(target.key.stat, []).append(target.width)
+    return widths
 
 
 def test_a_first_round_has_eight_values_in_batches_too(tmp_path: Path) -> None:
