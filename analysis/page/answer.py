@@ -214,7 +214,7 @@ def _failures(found: Findings, point: int) -> str:
     moved = found.amount(point, found.main, MetricKey("leader_transfers"))
     moving = "In a run, on average, "
     if moved >= 1:
-        moving = f"While {moved:,.0f} leaders moved in a run, on average, "
+        moving = f"While {_counted(moved, 'leader')} moved in a run, on average, "
     worst = [found.value(point, name, MetricKey("txn_latency_ms", stat="max")) for name in names]
     longest = ""
     if all(number.is_there for number in worst):
@@ -240,10 +240,16 @@ def _lost_and_failed(found: Findings, point: int, variant: str) -> str:
 
 def _count(times: float, what: str) -> str:
     """Returns ``no lock was``, ``1 lock was`` or ``12.5 locks were``."""
+    counted = _counted(times, what)
+    return f"{counted} were" if counted.endswith("s") else f"{counted} was"
+
+
+def _counted(times: float, what: str) -> str:
+    """Returns ``no lock``, ``1 lock`` or ``12.5 locks``."""
     if times == 0:
-        return f"no {what} was"
+        return f"no {what}"
     shown = f"{times:,.0f}" if times >= 100 or times == int(times) else f"{times:.1f}"
-    return f"{shown} {what} was" if shown == "1" else f"{shown} {what}s were"
+    return f"{shown} {what}" if shown == "1" else f"{shown} {what}s"
 
 
 def _of_one(found: Findings) -> Iterator[str]:

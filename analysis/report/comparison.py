@@ -6,11 +6,12 @@ the interval excludes 1; ``summary.json`` has the rest.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from analysis.experiments.case_words import key_of
 from analysis.metrics.numbers import Numbers
+from analysis.metrics.rounding import NOT_KNOWN
 from analysis.metrics.shown import KEY_FIGURES
 from analysis.plots.axes import Point, axes_of
 from analysis.plots.sweep_outcomes import OutcomeCells, compared, outcome_cells
@@ -32,6 +33,9 @@ _PAIRED: Final = (
 )
 AT_LEAST_WORDS: Final = (
     "> means more than: it includes what had not ended when the run did, and would take longer."
+)
+_NOT_KNOWN_WORDS: Final = (
+    f"{NOT_KNOWN}: the interval is at least as wide as the value; more replications narrow it."
 )
 
 
@@ -80,6 +84,7 @@ def _at_point(
         for figure, of in shown.items()
     ]
     notes = [_INTERVALS, *([_PAIRED] if compared(variants) else [])]
+    notes += _not_known(rows)
     if any(number.at_least for of in shown.values() for number in of):
         notes.append(AT_LEAST_WORDS)
     for name, of in zip(variants, zip(*shown.values(), strict=True), strict=False):
@@ -93,6 +98,11 @@ def _at_point(
         tuple(notes),
         cut_at=1 + len(variants),  # Values are read together, and so are ratios.
     )
+
+
+def _not_known(rows: Iterable[Sequence[Cell]]) -> Iterator[str]:
+    if any(NOT_KNOWN in cell.text for row in rows for cell in row):
+        yield _NOT_KNOWN_WORDS
 
 
 def _of_sweep(
@@ -122,7 +132,7 @@ def _of_sweep(
             )
             for point in shown
         ]
-        notes += _reasons(cells, ordered, variants)
+        notes += [*_not_known(rows), *_reasons(cells, ordered, variants)]
         first, last = len(axes) + 1, len(axes) + len(variants)
         yield ReportTable(
             cells.outcome.title,
