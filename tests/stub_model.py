@@ -17,9 +17,9 @@ from typing import Any
 
 import numpy as np
 
+from analysis.study.expectation import Expectation
 from analysis.study.load import load_study
 from analysis.study.run import RunSection
-from analysis.study.sections import Expectation
 from analysis.study.study import Study
 from sim.record import FactSink, Recorder
 from sim.scenario import Scenario

@@ -7,7 +7,7 @@ from typing import Final
 
 from analysis.lint.scenario_warning import LintedCase, ScenarioWarning, said_by
 from analysis.metrics.catalogue import MetricKey
-from analysis.study.sections import Expectation
+from analysis.study.expectation import Expectation
 from analysis.study.study import Study
 from sim.scenario.quantities import RATE
 from sim.scenario.schema.operations import UpgradeStore

@@ -14,7 +14,7 @@ from typing import Any, Final
 from analysis.metrics.numbers import Numbers, StudyNumber
 from analysis.metrics.row_table import point_text
 from analysis.report.table import Cell, ReportTable, texts
-from analysis.study.sections import Expectation
+from analysis.study.expectation import Expectation
 from analysis.study.units import point_words
 
 

@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from analysis.metrics.catalogue import METRICS, MetricKey
+from analysis.study.expectation import Expectation
 from analysis.study.overrides import Overrides, may_change
-from analysis.study.sections import Expectation
 from sim.scenario.fields import NAME
 from sim.scenario.problems import shown, suggestion
 from sim.scenario.section import validated

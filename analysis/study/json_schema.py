@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
+from analysis.study.expectation import Expectation
 from analysis.study.run import RunSection
-from analysis.study.sections import Capacity, Expectation, Sensitivity, SweepSection
+from analysis.study.sections import Capacity, Sensitivity, SweepSection
 from sim.scenario.fields import ANYTHING, TEXT, Form, Key, ListOf, MapOf, Schema
 from sim.scenario.profiles import profiles
 from sim.scenario.schema.hardware import SHARED, Hardware

@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from analysis.metrics.catalogue import MetricKey
+from analysis.study.expectation import Expectation
 from analysis.study.figures import FIGURE
-from analysis.study.sections import Expectation
 from sim.scenario.fields import WIDTH, Count, MapOf, Wrong
 from sim.scenario.schema.run import Run
 

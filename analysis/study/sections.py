@@ -1,4 +1,4 @@
-"""What a study asks beyond one run: claims, swept points, capacity, sensitivity.
+"""What a study asks beyond one run: swept points, capacity, sensitivity.
 
 Figures are in the unit in which the metric is published (ms, B, 1/s, a share of 1); loads are
 threads or transactions a second. What goes into a point is spelled as a scenario file would.
@@ -10,13 +10,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Final, Literal, NamedTuple, get_args
 
-from analysis.metrics.catalogue import STATS, MetricKey
+from analysis.metrics.catalogue import MetricKey
 from analysis.study.figures import FIGURE, LIMIT, limit_of, limit_text
 from analysis.study.interpolation import Scale, Value, between, digits, rounded
 from sim.scenario.fields import (
     ANYTHING,
-    NAME,
-    TEXT,
     WIDTH,
     Count,
     ListOf,
@@ -37,55 +35,6 @@ ALL_PROFILES: Final = "all"
 """The key of prices that hold for every hardware profile without prices of its own."""
 
 _LOAD_DIGITS = 3
-_BOUND = Number(-1e15, 1e15)
-_MEAN_WIDTH: Final = 0.02
-_QUANTILE_WIDTH: Final = 0.05
-
-
-@dataclass(frozen=True, kw_only=True)
-class Expectation(Section):
-    """One claim; it holds when the whole interval lies on the right side."""
-
-    metric: str = TEXT.key("A metric of the summary.")
-    stat: str = OneOf(*STATS).key(
-        "Which statistic of the metric. Source: our own default.", default="mean"
-    )
-    class_: str = TEXT.key(
-        "Which class of the metric, such as a transaction type. Source: our own default.",
-        default="all",
-    )
-    variant: str = NAME.key("The variant; optional if there is only one.", default=None)
-    against: str | None = NAME.key("A baseline: the claim is about the ratio to it.", default=None)
-    below: float | None = _BOUND.key("Value that the whole interval must be below.", default=None)
-    above: float | None = _BOUND.key("Value that the whole interval must be above.", default=None)
-    precision: float | None = WIDTH.key(
-        "Half width of the ratio's 95 % interval, relative to the ratio, up to which replications "
-        "are added with replications: auto; 2 %, for a quantile 5 %. Source: our own default.",
-        default=None,
-    )
-    at_point: Mapping[str, Any] | None = MapOf(ANYTHING).key(
-        "Only at points with these values of swept keys.", default=None, name="at"
-    )
-
-    @property
-    def key(self) -> MetricKey:
-        """The figure."""
-        return MetricKey(self.metric, self.class_, self.stat)
-
-    def check(self) -> None:
-        """Judges whether anything is claimed."""
-        if self.below is None and self.above is None:
-            raise Wrong("claims nothing; write below, above or both")
-        if self.below is not None and self.above is not None and self.below <= self.above:
-            raise Wrong("must be greater than above; no value is between them", at="below")
-        if self.precision is not None and self.against is None:
-            raise Wrong("is for ratios; write against, or run.precision", at="precision")
-
-    @property
-    def width(self) -> float:
-        """How precise the ratio has to be: half width of its interval, relative to it."""
-        default = _MEAN_WIDTH if self.stat == "mean" else _QUANTILE_WIDTH
-        return self.precision or default
 
 
 @dataclass(frozen=True, kw_only=True)

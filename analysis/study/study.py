@@ -13,10 +13,11 @@ from dataclasses import dataclass, field, fields
 from hashlib import sha256
 from typing import Any, Final
 
+from analysis.study.expectation import Expectation
 from analysis.study.overrides import Overrides, applied, may_change, overlap
 from analysis.study.regions import check_regions
 from analysis.study.run import FEW_REPLICATIONS, FIRST_ROUND, Precision, RunSection
-from analysis.study.sections import Capacity, Expectation, Sensitivity
+from analysis.study.sections import Capacity, Sensitivity
 from analysis.study.units import Point
 from analysis.study.yaml_text import yaml_text
 from sim.scenario.problems import Mark, Problem, ScenarioError

@@ -16,7 +16,7 @@ from analysis.report.expectations import judge
 from analysis.report.refusal import reasons, refusals, unit_facts, verdict_lines
 from analysis.report.summary import comparison_rows, summary_rows, summary_text, variant_values
 from analysis.report.terminal import print_tables
-from analysis.study.sections import Expectation
+from analysis.study.expectation import Expectation
 from tests.stub_model import claim_that
 
 POINTS: list[dict[str, Any]] = [{"workload.rate": "500/s"}, {"workload.rate": "900/s"}]

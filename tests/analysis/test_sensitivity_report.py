@@ -15,7 +15,7 @@ from analysis.metrics.rounding import size_with_half_width
 from analysis.plots.sensitivity import sensitivity_figures
 from analysis.report.expectations import claim_place, claims_to_judge, judge
 from analysis.report.sensitivity_table import moves_words, signed_effect
-from analysis.study.sections import Expectation
+from analysis.study.expectation import Expectation
 
 APPEND, THREADS, HOP = (
     "hardware.disk.raft.append.mean", "workload.threads", "hardware.cpu.thread_hop",

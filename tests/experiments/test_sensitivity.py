@@ -16,7 +16,8 @@ from analysis.experiments.experiment import Request, Seen
 from analysis.experiments.sensitivity import SensitivityAnalysis
 from analysis.metrics.catalogue import MetricKey
 from analysis.statistics.saturation import Verdict
-from analysis.study.sections import Expectation, Range, Sensitivity
+from analysis.study.expectation import Expectation
+from analysis.study.sections import Range, Sensitivity
 from analysis.study.study import Study
 
 LATENCY, BYTES = MetricKey("lock_latency_ms"), MetricKey("disk_write_bytes_per_txn")

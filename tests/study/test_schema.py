@@ -9,9 +9,10 @@ from typing import Any
 import pytest
 
 from analysis.metrics.catalogue import COUNTERS, METRICS, SERIES, Derived
+from analysis.study.expectation import Expectation
 from analysis.study.json_schema import json_schema
 from analysis.study.run import RunSection
-from analysis.study.sections import Capacity, Expectation, Sensitivity, SweepSection
+from analysis.study.sections import Capacity, Sensitivity, SweepSection
 from sim import fact_names
 from sim.scenario.fields import Key, ListOf, MapOf
 from sim.scenario.schema.hardware import Hardware
