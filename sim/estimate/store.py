@@ -394,7 +394,7 @@ class StoreModel:
         turns.queue = inserting * (left * used / (1 - used) + (abreast - 1) / 2)
         pool.busy += turns.queue
         waiting = used + (1 - used) * (1 - 1 / abreast)
-        if waiting:
+        if turns.queue:
             wait_ns = turns.queue / writes / waiting * NS_PER_S
             blocked = waiting * exp(-SPIN_NS / wait_ns)
             turns.busy += writes * blocked * load.hop_ns / NS_PER_S

@@ -7,6 +7,9 @@ import pytest
 from analysis.study.load import load_study
 from analysis.study.study import Study
 from sim.estimate import Estimate, Footprint, estimate, footprint, same_footprint
+from sim.scenario.fields import Quantity
+from sim.scenario.schema.hardware import CpuCosts
+from sim.scenario.section import keys_of
 from tests.estimate.exact_networks import mean_value_analysis
 from tests.scenes import FOLDER
 
@@ -139,6 +142,17 @@ def test_pollers_that_wait_for_the_log_all_the_time_can_do_more() -> None:
     assert found.bottleneck == "kv_write"
     assert "workload.threads" not in warnings_of(found)
     assert found.is_saturated, "waiting commands share entries, which no formula says"
+
+
+def test_any_cost_may_be_nothing() -> None:
+    drawn = footprint(study_of("quickstart").variants["pipelined"])
+    for cost, key in keys_of(CpuCosts).items():
+        if not isinstance(key.form, Quantity):
+            continue
+        study = study_of("quickstart", f"hardware.cpu.{cost}={key.form.at_least}")
+        found = estimate(study.variants["pipelined"], drawn)
+        assert 0 < known(found.lock_latency_ms) < 60, cost
+        assert known(found.txn_per_s) > 0, cost
 
 
 def test_far_too_many_clients_are_estimated_too() -> None:
