@@ -11,12 +11,12 @@ import argparse
 from collections.abc import Sequence
 from statistics import fmean
 
+from analysis.program import cores
 from benchmarks.published_cases import (
     REQUESTS,
     STATIONS,
     Outcome,
     Setting,
-    default_workers,
     run_cases,
 )
 from benchmarks.published_fit import (
@@ -112,7 +112,7 @@ def main() -> None:
     parser.add_argument("--without", choices=WORKLOADS)
     parser.add_argument("--cross", action="store_true", help="leave out each workload in turn")
     parser.add_argument("--rounds", type=int, default=3, help="of the fit")
-    parser.add_argument("--workers", type=int, default=default_workers())
+    parser.add_argument("--workers", type=int, default=cores())
     parser.add_argument("--scale", type=float, default=1.0, help="of all windows, to try it")
     parser.add_argument("--set", action="append", default=[], help="what is not fitted")
     said = parser.parse_args()

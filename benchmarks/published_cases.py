@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import gc
 import math
-import os
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
@@ -142,11 +141,6 @@ def run_cases(setting: Setting, workers: int) -> list[Outcome]:
             _mean_of([futures[case.name, number].result() for number in range(case.replications)])
             for case in CASES
         ]
-
-
-def default_workers() -> int:
-    """Returns a process a core."""
-    return os.cpu_count() or 1
 
 
 def _cost(case: Case) -> float:

@@ -6,7 +6,6 @@ No Spark, no tables of facts: a study that is done is read from its ``summary.js
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any, Final
@@ -15,7 +14,7 @@ from analysis.cli.console import output, print_json, say
 from analysis.cli.failures import CommandError, ExitStatus
 from analysis.cli.scenario_app import ExplainCommand
 from analysis.lint.scenario_lint import scenario_warnings
-from analysis.program import command
+from analysis.program import command, cores
 from analysis.report.estimate_table import (
     Compared,
     print_cost,
@@ -65,7 +64,7 @@ def _say_estimates(
         say(console, f"  warning: {warning}", "yellow")
     units = len(study.points) * len(study.variants) * study.replications
     cases = [estimate for each in explained for estimate in each.variants.values()]
-    print_cost(console, cases, units, os.cpu_count() or 1)
+    print_cost(console, cases, units, cores())
     to_run = command("run", request.file, *_set(request.set_ or ()))
     say(console, f"  computed, not simulated (docs/EXPLAIN.md); to run it: {to_run}")
 

@@ -5,7 +5,6 @@ The output is the same for any number of processes.
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -14,7 +13,7 @@ from typing import Any
 from analysis.cli.console import messages, output, print_json, say, words_aside
 from analysis.cli.failures import ExitStatus
 from analysis.cli.model_app import FuzzCommand
-from analysis.program import command
+from analysis.program import command, cores
 from sim.swarm import fuzz
 
 SHRUNK = 3
@@ -40,7 +39,7 @@ def fuzz_command(request: FuzzCommand) -> int:
 
 def _fuzz(request: FuzzCommand) -> int:
     begun_s = time.perf_counter()
-    workers = request.workers or os.cpu_count() or 1
+    workers = request.workers or cores()
     sums = _Sums()
     seeds = 100 if request.seeds is None and request.minutes is None else request.seeds
     for outcome in fuzz.outcomes(request.start, seeds, workers, tuple(request.ablate or ())):

@@ -17,10 +17,10 @@ from analysis.report.reference_words import (
     PROFILE_COLUMNS,
     default_words,
     kind_words,
-    meaning_and_source,
     profile_rows,
 )
 from analysis.study.json_schema import json_schema
+from sim.scenario.fields import meaning_and_source
 from sim.scenario.schema.operations import OPERATIONS
 from sim.scenario.schema.tikv import DEFAULTS, Tikv
 from sim.scenario.section import keys_of

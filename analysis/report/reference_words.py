@@ -137,13 +137,6 @@ def _version_words(values: Mapping[str, str]) -> str:
     return "; ".join(f"`{value}` ({', '.join(of)})" for value, of in versions.items())
 
 
-def meaning_and_source(description: str) -> tuple[str, str]:
-    """Splits a key's description; the source is empty where the user gives the value."""
-    meaning, _, source = description.partition("Source: ")
-    source = "" if source.rstrip(".") == "given" else source.removesuffix(".")
-    return meaning.strip(), source
-
-
 PROFILE_COLUMNS: Final = {
     "machines": (
         "machine", "raft log's disk", "data's disk", "network", "store: vCPU at speed, memory",

@@ -124,8 +124,15 @@ class Key:
         """The problem where it has to be given and is not: says its words, or what it means."""
         if isinstance(self.form, OneOf):
             return f"missing; use one of {', '.join(self.form.words)}"
-        meaning = self.description.partition("Source:")[0].strip().rstrip(".")
+        meaning = meaning_and_source(self.description)[0].rstrip(".")
         return f"{MISSING}: {meaning[:1].lower()}{meaning[1:]}" if meaning else MISSING
+
+
+def meaning_and_source(description: str) -> tuple[str, str]:
+    """Splits a key's description; the source is empty where the user gives the value."""
+    meaning, _, source = description.partition("Source:")
+    source = source.strip().removesuffix(".")
+    return meaning.strip(), "" if source == "given" else source
 
 
 @dataclass(frozen=True)
