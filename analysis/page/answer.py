@@ -214,7 +214,7 @@ def _failures(found: Findings, point: int) -> str:
     moved = found.amount(point, found.main, MetricKey("leader_transfers"))
     moving = "In a run, on average, "
     if moved >= 1:
-        moving = f"While {_counted(moved, 'leader')} moved in a run, on average, "
+        moving = f"While {_number_of(moved, 'leader')} moved in a run, on average, "
     worst = [found.value(point, name, MetricKey("txn_latency_ms", stat="max")) for name in names]
     longest = ""
     if all(number.is_there for number in worst):
@@ -230,7 +230,7 @@ def _failures(found: Findings, point: int) -> str:
 def _lost_and_failed(found: Findings, point: int, variant: str) -> str:
     lost = _count(found.amount(point, variant, MetricKey("locks_lost")), "lock")
     failed = _failed(found, point, variant)
-    failures = f"{_count(failed, 'transaction').rpartition(' ')[0]} failed"
+    failures = f"{_number_of(failed, 'transaction')} failed"
     left = found.amount(point, variant, MetricKey("txns_unfinished"))
     if not left:
         return f"{lost} lost, {failures} and all had ended"
@@ -240,11 +240,11 @@ def _lost_and_failed(found: Findings, point: int, variant: str) -> str:
 
 def _count(times: float, what: str) -> str:
     """Returns ``no lock was``, ``1 lock was`` or ``12.5 locks were``."""
-    counted = _counted(times, what)
-    return f"{counted} were" if counted.endswith("s") else f"{counted} was"
+    number = _number_of(times, what)
+    return f"{number} were" if number.endswith("s") else f"{number} was"
 
 
-def _counted(times: float, what: str) -> str:
+def _number_of(times: float, what: str) -> str:
     """Returns ``no lock``, ``1 lock`` or ``12.5 locks``."""
     if times == 0:
         return f"no {what}"

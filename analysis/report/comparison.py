@@ -35,7 +35,7 @@ AT_LEAST_WORDS: Final = (
     "> means more than: it includes what had not ended when the run did, and would take longer."
 )
 _NOT_KNOWN_WORDS: Final = (
-    f"{NOT_KNOWN}: the interval is at least as wide as the value; more replications narrow it."
+    f"{NOT_KNOWN}: the interval is too wide to give a number; more replications narrow it."
 )
 
 

@@ -35,8 +35,8 @@ class Expectation(Section):
     below: float | None = _BOUND.key("Value that the whole interval must be below.", default=None)
     above: float | None = _BOUND.key("Value that the whole interval must be above.", default=None)
     precision: float | None = WIDTH.key(
-        "Half width of the ratio's 95 % interval, relative to the ratio, up to which replications "
-        "are added with replications: auto; 2 %, for a quantile 5 %. Source: our own default.",
+        "Half width of the ratio's 95 % interval, relative to the ratio, at which replications: "
+        "auto ends; 2 %, for a quantile 5 %. Source: our own default.",
         default=None,
     )
     at_point: Mapping[str, Any] | None = MapOf(ANYTHING).key(

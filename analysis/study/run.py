@@ -40,8 +40,8 @@ class RunSection(Run):
     precision: Mapping[MetricKey, float] | None = MapOf(WIDTH, FIGURE, at_least=1, at_most=20).key(
         "Half width of the 95 % interval of each metric, such as lock_latency_ms.p99: 5%; "
         "replications are added in rounds until all are reached. By default, with replications: "
-        "auto, 2 % for the ratios in expect, 5 % for those of quantiles. Source: Law, Simulation "
-        "Modeling and Analysis, 5th ed., 9.4.1: relative precision.",
+        "auto, the ratios in expect decide. Source: Law, Simulation Modeling and Analysis, 5th "
+        "ed., 9.4.1: relative precision.",
         default=None,
     )
     max_replications: int | None = Count(2, 10_000).key(
@@ -133,9 +133,8 @@ def _ratios(expect: Sequence[Expectation]) -> Iterator[Target]:
         if claim.against is not None
     ]
     for place, target in enumerate(ratios):
-        if not any(_implies(other, target) for other in ratios[:place]) and not any(
-            _implies(other, target) and other != target for other in ratios[place + 1 :]
-        ):
+        is_first = ratios.index(target) == place
+        if is_first and not any(_implies(other, target) for other in ratios if other != target):
             yield target
 
 

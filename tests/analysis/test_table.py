@@ -87,6 +87,14 @@ def test_no_cell_is_cut_and_no_line_is_too_long(width: int) -> None:
     assert "\x1b" not in text
 
 
+@pytest.mark.parametrize(("half", "notes"), [(0.1, 0), (8.0, 1)])
+def test_what_is_not_known_yet_is_explained_once_below(half: float, notes: int) -> None:
+    rows = [row(5.0, half, variant=name) for name in ("pipelined", "in_memory")]
+    summary = {"rows": rows, "comparisons": [ratio(0.5, 0.1) | {"variant": "in_memory"}]}
+    (table,) = comparison_tables(summary, ["pipelined", "in_memory"], [{}])
+    assert sum(note.startswith("not known yet: ") for note in table.notes) == notes
+
+
 @pytest.mark.parametrize("variants", [3, 5])
 def test_wide_numbers_and_long_names_take_more_tables_and_lose_nothing(variants: int) -> None:
     names = [f"in_memory_fallback_pipelined_{place}" for place in range(variants)]
