@@ -2,8 +2,8 @@
 
 A statement costs a round trip to the client, CPU on the clients' machine and CPU on the node, by
 what it does and how many rows it touches; each request to a store costs CPU besides. Statements and
-requests wait for a hardware thread in one queue, and are slowed down by those on the other threads
-of the cores, as on a store (``sim.engine.thread_pool``).
+requests wait for a hardware thread (``sim.hardware.goroutines``), and are slowed down by those on
+the other threads of the cores, as on a store (``sim.engine.thread_pool``).
 
 Source: tikv/client-go tikv/kv.go (KVStore), internal/client/client.go (RPCClient).
 """
@@ -16,10 +16,12 @@ from sim.client.backoff import BUDGETS_NS, Backoffer
 from sim.client.client_stats import ClientStats
 from sim.client.connections import NOT_IN_FLIGHT, Connections
 from sim.client.region_cache import RegionCache
-from sim.engine import LeanEnv, Wait
+from sim.distributions import LognormalMean, Sampler
+from sim.engine import FifoServers, LeanEnv, Wait, smt_slowness
+from sim.hardware.goroutines import Goroutines
 from sim.protocol.region import Route
 from sim.scenario.resolved import Scenario
-from sim.server.cluster import Cluster, machine_cpu
+from sim.server.cluster import Cluster
 from sim.storage.probe import Probe
 from sim.storage.request import Kind, KvRequest
 from sim.streams import Streams
@@ -45,16 +47,6 @@ CLIENT_WAKES: Final = 3
 """The proxy when a statement comes and when its answer comes, and the client. Source: TiDB docs,
 performance tests: sysbench and go-tpc beside HAProxy on one machine."""
 
-STATEMENT_WAKES: Final = 1
-"""The connection's goroutine."""
-
-REQUEST_WAKES: Final = 3
-"""The answer's: grpc-go's reader, client-go's batchRecvLoop, and the goroutine that asked."""
-
-MESSAGE_WAKES: Final = 2
-"""client-go's batchSendLoop and grpc-go's loopyWriter. Source: tikv/client-go internal/client,
-grpc-go internal/transport."""
-
 
 class TidbNode:
     """One TiDB process on its own machine."""
@@ -77,7 +69,13 @@ class TidbNode:
         self._cluster = cluster
         here, network = tidb_name(number), cluster.network
         hardware, cpu = scenario.hardware, scenario.hardware.tidb_cpu
-        self._cpu = machine_cpu(hardware, hardware.tidb_cores, cpu, streams.stream(f"{here}/cpu"))
+        draws = streams.stream(f"{here}/cpu")
+        slowness = smt_slowness(hardware.tidb_cores, hardware.threads_per_core, cpu.smt_gain)
+        self._cpu = Goroutines(
+            FifoServers(hardware.tidb_cores, slowness),
+            Sampler(LognormalMean(1_000_000, cpu.cv), draws),
+            draws,
+        )
         self._costs = cpu
         self._request_ns = cpu.tidb_request_ns
         self._message_ns = cpu.grpc_message_ns
@@ -123,7 +121,7 @@ class TidbNode:
         mean_ns = costs.tidb_statement_ns + costs.tidb_row_ns * rows
         if writes:
             mean_ns += costs.tidb_write_ns
-        return self._cpu.work_ns(self.env.now_ns, mean_ns, STATEMENT_WAKES)
+        return self._cpu.work_ns(self.env.now_ns, mean_ns)
 
     def timestamp(self, *, begin: bool = False) -> Generator[Wait, Any, int]:
         """Fetches a timestamp from PD, and again until PD is reached.
@@ -169,10 +167,10 @@ class TidbNode:
         request.connection = connection = next(self._next_connection)
         leaves_ns, slot = self._leaves_ns[request.store], connection % CONNECTIONS
         handled_ns = self._grpc_ns
-        ready_ns = now_ns + cpu.work_ns(now_ns, self._request_ns, REQUEST_WAKES)
+        ready_ns = now_ns + cpu.work_ns(now_ns, self._request_ns)
         request.opens_message = ready_ns >= leaves_ns[slot]
         if request.opens_message:
-            message_ns = cpu.work_ns(now_ns, 2 * self._message_ns, MESSAGE_WAKES)
+            message_ns = cpu.work_ns(now_ns, 2 * self._message_ns)
             leaves_ns[slot] = ready_ns + message_ns
             handled_ns += self._grpc_message_ns
         arrival = self._to_stores[request.store].send(now_ns, size)

@@ -1,12 +1,16 @@
 """How long a woken thread waits until it runs, on a node whose hardware threads are busy.
 
 Law: a kernel has a queue for each hardware thread, and a woken thread goes to one of them; so it
-waits as in front of one server, not of all of them (M/M/1): for as long as a thread runs at a time,
-times the busy share of the hardware threads over their idle share.
+waits as in front of one server, not of all of them (M/M/1). It does not wait at all with the
+probability that the hardware thread is idle; otherwise its wait is exponential, and as long on
+average as a thread runs at a time over the idle share. Source: Gross et al., Fundamentals of
+Queueing Theory, section 2.2.
 """
 
+from math import floor, log
 from typing import Final
 
+from sim.streams import FIRST_BLOCK, LARGEST_BLOCK, Stream
 from sim.units import NS_PER_MS
 
 _STEP_NS: Final = 1 * NS_PER_MS
@@ -18,12 +22,16 @@ its own load too late would swing, and far shorter than a load's changes."""
 
 
 def queued_ns(run_ns: float, running: float, count: int) -> float:
-    """Returns how long a woken thread waits for others, if so many of ``count`` threads run.
+    """Returns how long a woken thread waits for others on average, if so many of ``count`` run.
 
     Each runs for ``run_ns`` at a time; not even a full node lets a woken one wait for ever.
     """
-    busy = min(running / count, count / (count + 1))
+    busy = _busy_share(running, count)
     return run_ns * busy / (1 - busy)
+
+
+def _busy_share(running: float, count: int) -> float:
+    return min(running / count, count / (count + 1))
 
 
 class RunQueues:
@@ -32,30 +40,54 @@ class RunQueues:
     Args:
         count: hardware threads.
         run_ns: how long a thread runs at a time.
+        stream: of the waits; None: nobody waits.
     """
 
-    __slots__ = ("_busy", "_busy_ns", "_due_ns", "_run_ns", "_since_ns", "count", "wait_ns")
+    __slots__ = (
+        "_busy", "_busy_ns", "_draws", "_due_ns", "_queue_ns", "_run_ns", "_served_at_once",
+        "_since_ns", "_size", "_stream", "count",
+    )  # fmt: skip
 
-    def __init__(self, count: int, run_ns: int) -> None:
+    def __init__(self, count: int, run_ns: int, stream: Stream | None = None) -> None:
         self.count = count
         self._run_ns = run_ns
+        self._stream = stream
+        self._draws: list[float] = []
+        self._size = FIRST_BLOCK
         self._busy = 0.0
         self._busy_ns = self._since_ns = 0
         self._due_ns = _STEP_NS
-        self.wait_ns = 0
-        """What a woken thread waits for others, as of the last ``average``."""
+        self._queue_ns = 0.0
+        """Mean wait of those that wait at all, as of the last ``average``."""
+        self._served_at_once = 0.0
+        """Up to which exponential draw of mean 1 a thread does not wait."""
 
-    def wait(self, now_ns: int, busy_ns: int) -> int:
-        """Returns what a woken thread waits for others; ``busy_ns`` is all work so far."""
+    def wait(self) -> int:
+        """Returns how long a thread that is woken now waits for others, in nanoseconds."""
+        if not self._queue_ns:
+            return 0
+        draws = self._draws
+        if not draws:
+            assert self._stream is not None, "without a stream nobody waits"
+            draws.extend(self._stream.block_of("exponential", self._size)[::-1].tolist())
+            self._size = min(2 * self._size, LARGEST_BLOCK)
+        # What is left of an exponential time beyond a limit is exponential again.
+        beyond = draws.pop() - self._served_at_once
+        return floor(beyond * self._queue_ns) if beyond > 0 else 0
+
+    def look(self, now_ns: int, busy_ns: int) -> None:
+        """Takes the load into account, if it is time to; ``busy_ns`` is all work so far."""
         if now_ns >= self._due_ns:
             self.average(now_ns, busy_ns)
-        return self.wait_ns
 
     def average(self, now_ns: int, busy_ns: int) -> None:
         """Adds the load since the last call to the average."""
         elapsed_ns = now_ns - self._since_ns
         lately = (busy_ns - self._busy_ns) / (elapsed_ns * self.count)
         self._busy += (lately - self._busy) * elapsed_ns / (_MEMORY_NS + elapsed_ns)
-        self.wait_ns = int(queued_ns(self._run_ns, self._busy * self.count, self.count))
+        busy = _busy_share(self._busy * self.count, self.count)
+        if busy > 0 and self._stream is not None:
+            self._queue_ns = self._run_ns / (1 - busy)
+            self._served_at_once = -log(busy)
         self._busy_ns, self._since_ns = busy_ns, now_ns
         self._due_ns = now_ns + _STEP_NS

@@ -24,7 +24,7 @@ class Cores:
         threads_per_core: hardware threads of one core; 2 with simultaneous multithreading.
         smt_gain: what a core's second busy thread adds, in cores.
         hop_ns: what waking a thread takes on an idle node.
-        run_ns: how long a thread runs at a time, while woken ones wait.
+        run_queues: where woken threads wait for others that run; None: nowhere.
     """
 
     __slots__ = (
@@ -36,9 +36,7 @@ class Cores:
         "background_ns",
         "busy_ns",
         "count",
-        "crowding_ns",
         "running",
-        "wake_ns",
     )
 
     def __init__(
@@ -47,7 +45,7 @@ class Cores:
         threads_per_core: int = 1,
         smt_gain: float = 0.0,
         hop_ns: int = 0,
-        run_ns: int = 0,
+        run_queues: RunQueues | None = None,
     ) -> None:
         self.count = count
         self.running = 0
@@ -63,11 +61,15 @@ class Cores:
         """By the number of threads that run already."""
         self._slowest = self._slowness[-1]
         self._hop_ns = hop_ns
-        self._run_queues = RunQueues(count, run_ns)
-        self.wake_ns = hop_ns
-        """How long it takes until a woken thread runs; as of the last ``settle``."""
-        self.crowding_ns = 0
-        """The part of it that is due to other threads."""
+        self._run_queues = run_queues or RunQueues(count, 0)
+
+    def wake(self) -> int:
+        """Returns how long it takes until a thread that is woken now runs, in nanoseconds."""
+        return self._hop_ns + self._run_queues.wait()
+
+    def wait(self) -> int:
+        """Returns the part of that which is due to other threads."""
+        return self._run_queues.wait()
 
     def slowness(self) -> float:
         """Returns by how much one more thread runs slower than on an idle node."""
@@ -96,8 +98,6 @@ class Cores:
         self.busy_ns += self.background_ns * self.count // crowd
         self.background_ns = 0
         self._run_queues.average(now_ns, self.busy_ns)
-        self.crowding_ns = self._run_queues.wait_ns
-        self.wake_ns = self._hop_ns + self.crowding_ns
 
 
 def smt_slowness(count: int, threads_per_core: int, smt_gain: float) -> list[float]:
@@ -141,7 +141,7 @@ class ThreadPool:
         """
         if self._idle:
             self._idle -= 1
-            self._start((service_ns, fn, arg, blocked_ns + self._cores.wake_ns))
+            self._start((service_ns, fn, arg, blocked_ns + self._cores.wake()))
         else:
             self._queue.append((service_ns, fn, arg, blocked_ns))
 

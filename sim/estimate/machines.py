@@ -1,13 +1,12 @@
 """The clients' machine and the TiDB nodes at a rate of transactions: who runs, and who waits.
 
-Jobs wait in one queue for a hardware thread and are slowed down by the other threads of the cores,
-as ``sim.hardware.machine_cpu`` has it. Machines of a kind are alike.
+Jobs wait for a hardware thread and are slowed down by the other threads of the cores, as
+``sim.hardware.machine_cpu`` and ``goroutines`` have it. Machines of a kind are alike.
 """
 
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 
-from sim.client.tidb import MESSAGE_WAKES
 from sim.engine import queued_ns, smt_slowness
 from sim.estimate.fixed_point import fixed_point
 from sim.estimate.footprint import Footprint
@@ -37,8 +36,6 @@ class OpenMessages(NamedTuple):
     """Per transaction."""
     cost_ns: float
     """CPU of a message and its answer."""
-    wakes: int
-    """Threads that are woken until it is on its way."""
     connections: int
     """Of one machine."""
 
@@ -123,7 +120,7 @@ class MachineKind:
         """Returns for how long a message is open: until it is on its way."""
         assert self._messages is not None, "only who sends requests sends messages"
         own, waits = self.times_ns(self._messages.cost_ns, txn_per_s)
-        return own + waits + self._messages.wakes * self.wake_ns(txn_per_s)
+        return own + waits
 
     def _at(self, txn_per_s: float) -> _MachineLoad:
         if self._known is None or self._known[0] != txn_per_s:
@@ -181,7 +178,6 @@ def tidb_nodes(scenario: Scenario, made: Footprint, retries: float = 0.0) -> Mac
     messages = OpenMessages(
         made.all_requests + retries,
         2 * cpu.grpc_message_ns,
-        MESSAGE_WAKES,
         CONNECTIONS * scenario.cluster.stores,
     )
     slowness = _slowness(scenario, hardware.tidb_cores)

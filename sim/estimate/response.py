@@ -18,7 +18,7 @@ from math import exp, sqrt
 from operator import add
 from typing import NamedTuple
 
-from sim.client.tidb import CLIENT_WAKES, REQUEST_WAKES, STATEMENT_WAKES
+from sim.client.tidb import CLIENT_WAKES
 from sim.distributions import mean_ns
 from sim.estimate.footprint import Footprint
 from sim.estimate.machines import client_machine, statement_ns, tidb_nodes
@@ -187,7 +187,6 @@ class ResponseTimes:
         cost_ns = self._scenario.hardware.tidb_cpu.tidb_request_ns
         met = load.txn_per_s * self._others
         sent_ns, waits_ns = self._tidb.times_ns(cost_ns, met)
-        waits_ns += REQUEST_WAKES * self._tidb.wake_ns(met)
         # Who finds a message open waits for half of the time that who opened it does.
         opening = self._tidb.opening(met)
         waits_ns += (1 + opening) / 2 * self._tidb.message_ns(met)
@@ -231,7 +230,7 @@ class ResponseTimes:
         cost_ns = statement_ns(
             self._scenario, made, changing=made.changing_statements / made.statements
         )
-        tidb = sum(self._tidb.times_ns(cost_ns, met)) + STATEMENT_WAKES * self._tidb.wake_ns(met)
+        tidb = sum(self._tidb.times_ns(cost_ns, met))
         client = self._client.times_ns(self._scenario.hardware.cpu.client_statement_ns, met)
         woken = CLIENT_WAKES * self._client.wake_ns(met)
         return self._to_client + sum(client) + woken + tidb, tidb

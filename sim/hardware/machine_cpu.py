@@ -1,7 +1,7 @@
-"""The CPU of a machine that TiDB or its clients run on: one queue for all hardware threads.
+"""The CPU of a machine that clients run on: one queue for all hardware threads.
 
 What runs is slowed down by the other threads of the cores, as on a store
-(``sim.engine.thread_pool``), and each process or goroutine that is woken waits for a thread.
+(``sim.engine.thread_pool``), and each process that is woken waits for a thread.
 """
 
 from math import floor
@@ -30,14 +30,16 @@ class MachineCpu:
         Args:
             now_ns: when it begins.
             mean_ns: of its CPU time.
-            wakes: how often a process or goroutine is woken for it.
+            wakes: how often a process is woken for it.
         """
         if not mean_ns:
             return 0
         units = self._units
-        if not units:  # They go in pairs.
+        if not units:
             units.extend(self._draw.unit_block())
-        threads = self._threads
-        done_ns = threads.reserve(now_ns, floor(mean_ns * units.pop()))
-        waits_ns = wakes * self._run_queues.wait(now_ns, threads.busy_ns)
-        return done_ns - now_ns + floor(waits_ns * units.pop())
+        threads, run_queues = self._threads, self._run_queues
+        work_ns = threads.reserve(now_ns, floor(mean_ns * units.pop())) - now_ns
+        run_queues.look(now_ns, threads.busy_ns)
+        for _ in range(wakes):
+            work_ns += run_queues.wait()
+        return work_ns

@@ -146,7 +146,7 @@ class ApplyPool:
             while not self._queue:
                 self._idle.append(process)
                 yield UNTIL_WOKEN
-                woken_ns = cores.wake_ns
+                woken_ns = cores.wake()
             batch = self._collect()
             for written in _write_batches(batch):
                 apply_ns, insert_ns = self._work_ns(written)

@@ -203,7 +203,7 @@ class LogEngine:
             self._writers = []
             finish_ns = self._append(len(group))
             if written and group:
-                finish_ns += 2 * self._cores.wake_ns if self._cores else 0
+                finish_ns += self._cores.wake() + self._cores.wake() if self._cores else 0
             for fn, arg in written:  # Whoever writes again joins the group after this one.
                 fn(arg)
             if group:

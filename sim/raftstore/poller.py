@@ -123,7 +123,7 @@ class StorePool:
             while not router.queue:
                 router.idle.append(process)
                 yield UNTIL_WOKEN
-                woken_ns = cores.wake_ns
+                woken_ns = cores.wake()
             self.rounds += 1
             batch: list[Peer] = []
             readies: list[Task] = []

@@ -57,7 +57,7 @@ class WriteThread:
         if not self.takes_turns:
             return 0, insert_ns
         wait_ns = max(0, self._free_ns - comes_ns)
-        handed_over_ns = cores.wake_ns if wait_ns > SPIN_NS else 0
+        handed_over_ns = cores.wake() if wait_ns > SPIN_NS else 0
         self._free_ns = comes_ns + wait_ns + handed_over_ns + insert_ns
         self._held_ns += handed_over_ns + insert_ns
         return wait_ns + handed_over_ns, insert_ns

@@ -24,7 +24,7 @@ from sim.raftstore.failpoints import FailPoints
 from sim.raftstore.peer import AppliedState, Peer
 from sim.record.recorder import Recorder
 from sim.scenario.resolved import Scenario
-from sim.scenario.schema.hardware import CpuCosts, Hardware
+from sim.scenario.schema.hardware import Hardware
 from sim.server.store import Store
 from sim.server.unheard_commits import UnheardCommits
 from sim.storage.block_cache import RowMisses
@@ -82,7 +82,7 @@ class Cluster:
         self.filters = MessageFilters()
         self.ledger = DiskBytes(recorder)
         hardware, draws = scenario.hardware, streams.stream(f"{CLIENT_NAME}/cpu")
-        self.client_machine = machine_cpu(hardware, hardware.client_cores, hardware.cpu, draws)
+        self.client_machine = _client_machine(hardware, draws)
         self.network = Network(scenario.hardware.network, streams, zones_of(scenario))
         self.detector = Detector(
             regions.routes[0].leader_store,
@@ -246,12 +246,11 @@ class Cluster:
         return [self.network.link(store_name(store_id), tidb_name(node)) for node in nodes]
 
 
-def machine_cpu(hardware: Hardware, threads: int, cpu: CpuCosts, stream: Stream) -> MachineCpu:
-    """Returns the CPU of a machine that is no store's, with so many hardware threads."""
-    slowness = smt_slowness(threads, hardware.threads_per_core, cpu.smt_gain)
+def _client_machine(hardware: Hardware, stream: Stream) -> MachineCpu:
+    threads, cpu = hardware.client_cores, hardware.cpu
     return MachineCpu(
-        FifoServers(threads, slowness),
-        RunQueues(threads, cpu.thread_run_ns),
+        FifoServers(threads, smt_slowness(threads, hardware.threads_per_core, cpu.smt_gain)),
+        RunQueues(threads, cpu.thread_run_ns, stream),
         Sampler(LognormalMean(1_000_000, cpu.cv), stream),
     )
 

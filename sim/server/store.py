@@ -15,7 +15,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from sim.distributions import LognormalMean, Sampler
-from sim.engine import Cores, LeanEnv, Story, ThreadPool
+from sim.engine import Cores, LeanEnv, RunQueues, Story, ThreadPool
 from sim.hardware.disk import Disk
 from sim.hardware.network import Link
 from sim.pd.tso import TimestampOracle
@@ -49,7 +49,11 @@ class Machine:
             hardware.threads_per_core,
             hardware.cpu.smt_gain,
             hardware.cpu.thread_hop_ns,
-            hardware.store_cpu.thread_run_ns,
+            RunQueues(
+                hardware.store_cores,
+                hardware.store_cpu.thread_run_ns,
+                streams.stream(f"{name}/run-queues"),
+            ),
         )
         self._block_bytes = hardware.stored_block_bytes
         self._block_ns = hardware.store_cpu.tikv_block_ns

@@ -534,7 +534,7 @@ class Scheduler:
             handled_ns += self._cpu.grpc_message_ns
         arrival_ns += self._grpc.handle(request.connection, now_ns, handled_ns)
         if request.batch is not None:
-            arrival_ns += self._cores.wake_ns
+            arrival_ns += self._cores.wake()
         self._env.at(arrival_ns, hand_over, request)
 
 

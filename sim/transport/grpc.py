@@ -44,4 +44,4 @@ class GrpcThreads:
         cores.background_ns += held_ns
         self._busy_ns += held_ns
         free[thread] = done_ns = start_ns + held_ns
-        return done_ns - now_ns + cores.crowding_ns
+        return done_ns - now_ns + cores.wait()

@@ -100,6 +100,8 @@ class Connection:
         self._receive = receive
         self._under_way: deque[tuple[int, Sequence[RaftMessage]]] = deque()
         self._idle = False
+        self._last_ns = 0
+        """When what was sent last is received."""
         self.link = link
         self._process = env.process(self._carry())
 
@@ -107,7 +109,10 @@ class Connection:
         """Sends ``messages`` in one piece."""
         if self.link.cut:
             return
-        arrival_ns = self.link.send_ordered(self._env.now_ns, size_bytes) + self._cores.wake_ns
+        arrival_ns = self.link.send_ordered(self._env.now_ns, size_bytes) + self._cores.wake()
+        if arrival_ns < self._last_ns:  # Whoever is woken for one message takes the next as well.
+            arrival_ns = self._last_ns
+        self._last_ns = arrival_ns
         self._under_way.append((arrival_ns, messages))
         if self._idle:
             self._process.wake()
