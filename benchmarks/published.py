@@ -64,7 +64,7 @@ def _print_mean_errors(words: str, outcomes: Sequence[Outcome]) -> None:
     for what, names in (
         ("throughput", ("txn_per_s", "tpmc")),
         ("p95", ("p95_ms",)),
-        ("idle", ("mean_ms", *(f"{kind}_ms" for kind in REQUESTS))),
+        ("idle", ("mean_ms", *(f"{kind}_service_ms" for kind in REQUESTS))),
     ):
         errors = [
             abs(outcome.ours[name] / theirs.value - 1)

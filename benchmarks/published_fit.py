@@ -2,7 +2,8 @@
 
 The simulation says how far the model is off; the estimate of ``explain``, which is smooth and takes
 milliseconds, says what to change. Each round runs all cases, takes what the estimate misses as
-given, finds the best costs on the two together, and begins again there.
+given, finds the best costs on the two together, and begins again there; where the simulation says
+that it went too far, it goes back half of the way.
 
 Best is most probable: each figure counts by its own spread, and each cost by how far it is from
 what was guessed before any figure was looked at, good to a factor of two. The guesses decide where
@@ -112,14 +113,24 @@ def fit(
     """
     surrogate = _Surrogate(setting, without)
     start = start or Start.at(own_constants(setting), setting, workers)
-    constants, outcomes = start.constants, start.outcomes
+    best, tried, lowest = start, start, math.inf
     for number in range(1, rounds + 1):
-        surrogate.look(outcomes, constants)
-        print(f"round {number}: chi2 {surrogate.chi2(constants):.1f} before", flush=True)
-        constants = surrogate.best(constants)
-        outcomes = run_cases(_with(setting, constants), workers)
-    surrogate.look(outcomes, constants)
-    return surrogate.judge(constants, outcomes)
+        chi2 = surrogate.look(tried.outcomes, tried.constants)
+        print(f"round {number}: chi2 {chi2:.1f} before", flush=True)
+        if chi2 < lowest:
+            best, lowest = tried, chi2
+            constants = surrogate.best(tried.constants)
+        else:  # The step was too long for what the estimate does not know.
+            constants = _between(best.constants, tried.constants)
+        tried = Start.at(constants, setting, workers)
+    if surrogate.look(tried.outcomes, tried.constants) < lowest:
+        best = tried
+    surrogate.look(best.outcomes, best.constants)
+    return surrogate.judge(best.constants, best.outcomes)
+
+
+def _between(some: Constants, others: Constants) -> dict[str, float]:
+    return {name: math.sqrt(us * others[name]) for name, us in some.items()}
 
 
 def residuals(outcomes: Sequence[Outcome], without: str | None) -> NDArray[np.float64]:
@@ -137,9 +148,10 @@ class _Surrogate:
         self._counts = _counting(without)
         self._missed = np.zeros(len(self._counts))
 
-    def look(self, outcomes: Sequence[Outcome], constants: Constants) -> None:
-        """Compares with a simulation."""
+    def look(self, outcomes: Sequence[Outcome], constants: Constants) -> float:
+        """Compares with a simulation; returns how improbable that is, as ``chi2``."""
         self._missed = _off(outcomes) - self._estimated(constants)
+        return self.chi2(constants)
 
     def best(self, start: Constants) -> dict[str, float]:
         """Returns the most probable constants."""

@@ -172,12 +172,12 @@ class CpuCosts(Section):
         "Clients' machine, per statement: driver and proxy. Source: assumed.", default="40us"
     )
     tidb_statement_ns: int = COST.key(
-        "TiDB, per statement: packets, plan cache, result. Source: fit.", default="22us"
+        "TiDB, per statement: packets, plan cache, result. Source: fit.", default="54us"
     )
     tidb_write_ns: int = COST.key(
         "TiDB, extra for a statement that locks or writes: executor, transaction buffer. Source: "
         "fit.",
-        default="119us",
+        default="130us",
     )
     tidb_row_ns: int = COST.key(
         "TiDB, per row that a statement reads, locks or writes. Source: assumed.", default="5us"
@@ -201,7 +201,7 @@ class CpuCosts(Section):
     )
     tikv_key_ns: int = COST.key(
         "TiKV, per key of a read or a command: finding its locks and versions. Source: fit.",
-        default="41us",
+        default="43us",
     )
     tikv_row_ns: int = COST.key(
         "TiKV, per row of a range scan: a step of its iterators, the row's columns. Source: "
@@ -214,7 +214,7 @@ class CpuCosts(Section):
         default="120us",
     )
     store_visit_ns: int = COST.key(
-        "Store poller, per visit to a peer with mail. Source: fit.", default="11.5us"
+        "Store poller, per visit to a peer with mail. Source: fit.", default="10.3us"
     )
     store_message_ns: int = COST.key(
         "Store poller, per message of a region. Source: assumed.", default="5us"
@@ -241,12 +241,12 @@ class CpuCosts(Section):
     thread_hop_ns: int = COST.key(
         "Time from waking a thread until it runs, on an idle node. Source: fit; TiKV docs, tune "
         "thread performance: 20 to 50.",
-        default="37us",
+        default="34us",
     )
     thread_run_ns: int = COST.key(
         "How long a thread runs at a time: on a busy node, woken threads wait for those that run. "
         "Source: fit.",
-        default="94us",
+        default="92us",
     )
     smt_gain: float = Number(0, 1).key(
         "Capacity added by a core's second busy hardware thread, in cores. Source: Intel, "
