@@ -20,6 +20,7 @@ STUDIES: Final = {
     "false_alarms": ("how often a sound unit is called overloaded", "10 minutes"),
     "figures": ("every figure in the documents, written again where it is stale", "half an hour"),
     "file_systems": ("what file systems write for a sync; needs root", "10 minutes"),
+    "goroutines": ("how unequally goroutines wait: Go's queues, one queue, the model", "a minute"),
     "memory": ("memory of a unit, and of one four times as long", "a minute"),
     "published": ("published throughputs beside the model; --fit fits its costs", "a minute"),
     "sequential_coverage": ("coverage when replications stop at a precision", "10 minutes"),

@@ -23,7 +23,7 @@ from typing import Final, Protocol
 
 from sim.distributions import LognormalMean, Sampler
 from sim.engine import FifoServers
-from sim.hardware.goroutines import Goroutines
+from sim.hardware.go_cpu import GoCpu
 from sim.streams import Streams
 
 THREADS: Final = 16
@@ -241,7 +241,7 @@ def as_the_model(clients: int) -> list[float]:
     streams = Streams(clients, 0)
     stream = streams.stream("cpu")
     variation = Sampler(LognormalMean(1_000_000, 0.5), stream)
-    node = Goroutines(FifoServers(THREADS), variation, stream)
+    node = GoCpu(FifoServers(THREADS), variation, stream)
     rng, pushed = random.Random(clients), 0
     latencies_us: list[float] = []
     calls = [(floor(rng.random() * 2e6), client, 0, 0) for client in range(clients)]

@@ -2,7 +2,7 @@
 
 A statement costs a round trip to the client, CPU on the clients' machine and CPU on the node, by
 what it does and how many rows it touches; each request to a store costs CPU besides. Statements and
-requests wait for a hardware thread (``sim.hardware.goroutines``), and are slowed down by those on
+requests wait for a hardware thread (``sim.hardware.go_cpu``), and are slowed down by those on
 the other threads of the cores, as on a store (``sim.engine.thread_pool``).
 
 Source: tikv/client-go tikv/kv.go (KVStore), internal/client/client.go (RPCClient).
@@ -18,7 +18,7 @@ from sim.client.connections import NOT_IN_FLIGHT, Connections
 from sim.client.region_cache import RegionCache
 from sim.distributions import LognormalMean, Sampler
 from sim.engine import FifoServers, LeanEnv, Wait, smt_slowness
-from sim.hardware.goroutines import Goroutines
+from sim.hardware.go_cpu import GoCpu
 from sim.protocol.region import Route
 from sim.scenario.resolved import Scenario
 from sim.server.cluster import Cluster
@@ -71,7 +71,7 @@ class TidbNode:
         hardware, cpu = scenario.hardware, scenario.hardware.tidb_cpu
         draws = streams.stream(f"{here}/cpu")
         slowness = smt_slowness(hardware.tidb_cores, hardware.threads_per_core, cpu.smt_gain)
-        self._cpu = Goroutines(
+        self._cpu = GoCpu(
             FifoServers(hardware.tidb_cores, slowness),
             Sampler(LognormalMean(1_000_000, cpu.cv), draws),
             draws,

@@ -1,7 +1,7 @@
 """The clients' machine and the TiDB nodes at a rate of transactions: who runs, and who waits.
 
 Jobs wait for a hardware thread and are slowed down by the other threads of the cores, as
-``sim.hardware.machine_cpu`` and ``goroutines`` have it. Machines of a kind are alike.
+``sim.hardware.machine_cpu`` and ``go_cpu`` have it. Machines of a kind are alike.
 """
 
 from collections.abc import Sequence

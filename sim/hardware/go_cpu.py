@@ -22,8 +22,8 @@ from sim.engine import FifoServers
 from sim.streams import FIRST_BLOCK, LARGEST_BLOCK, Stream
 
 
-class Goroutines:
-    """Those of one process that has a machine for itself."""
+class GoCpu:
+    """The hardware threads of one process that has a machine for itself."""
 
     def __init__(self, threads: FifoServers, draw: Sampler, stream: Stream) -> None:
         """Args: ``draw`` varies how long work of a mean length takes, ``stream`` who waits."""

@@ -7,16 +7,16 @@ import pytest
 
 from sim.distributions import LognormalMean, Sampler
 from sim.engine import FifoServers
-from sim.hardware.goroutines import Goroutines
+from sim.hardware.go_cpu import GoCpu
 from sim.streams import Streams
 
 US = 1_000
 
 
-def _node(threads: int) -> Goroutines:
+def _node(threads: int) -> GoCpu:
     streams = Streams(1, 0)
     draw = Sampler(LognormalMean(1_000_000, 0.5), streams.stream("units"))
-    return Goroutines(FifoServers(threads), draw, streams.stream("luck"))
+    return GoCpu(FifoServers(threads), draw, streams.stream("luck"))
 
 
 def test_work_on_an_idle_node_takes_its_own_time() -> None:
