@@ -109,11 +109,10 @@ class Connection:
         """Sends ``messages`` in one piece."""
         if self.link.cut:
             return
-        arrival_ns = self.link.send_ordered(self._env.now_ns, size_bytes) + self._cores.wake()
-        if arrival_ns < self._last_ns:  # Whoever is woken for one message takes the next as well.
-            arrival_ns = self._last_ns
-        self._last_ns = arrival_ns
-        self._under_way.append((arrival_ns, messages))
+        arrival_ns = self.link.send_ordered(self._env.now_ns, size_bytes)
+        if arrival_ns > self._last_ns:  # Else whoever is being woken takes this as well.
+            self._last_ns = arrival_ns + self._cores.wake()
+        self._under_way.append((self._last_ns, messages))
         if self._idle:
             self._process.wake()
 
