@@ -21,6 +21,7 @@ from analysis.study.overrides import CASES, Overrides, applied, command_line_ove
 from analysis.study.questions import (
     capacity_of,
     check_capacity,
+    check_claims_precision,
     check_one_question,
     check_rounds,
     check_sensitivity,
@@ -100,6 +101,7 @@ def _study(name: str, root: Place, given: Mapping[str, Node]) -> Study | None:
     capacity = capacity_of(root["capacity"], variants, list(sweep.points[0]))
     sensitivity = sensitivity_of(root["sensitivity"], variants, 0 if run is None else run.seed)
     check_one_question(root)
+    check_claims_precision(root)
     _check_effect(given, variants, sweep.points, sensitivity, problems)
     about = _about(root["about"])
     resolver = CaseResolver(about, _of_a_unit(tree), variants)

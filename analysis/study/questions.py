@@ -52,6 +52,23 @@ def check_rounds(root: Place) -> None:
         most.refuse(message)
 
 
+def check_claims_precision(root: Place) -> None:
+    """Refuses a claim's precision where something else says what is run.
+
+    As with the end of rounds, whoever extends a file, or types a command, has the say over it.
+    """
+    run, claims = root["run"], root["expect"]
+    deciding = [root["capacity"], root["sensitivity"], run["precision"], run["replications"]]
+    decides = next((each for each in deciding if each.value and each.value != "auto"), None)
+    if decides is None or not isinstance(claims.value, list):
+        return
+    for number in range(len(claims.value)):
+        precision = claims[number]["precision"]
+        if precision.value is not None and _rank(root, precision) >= _rank(root, decides):
+            which = dotted(decides.path)
+            precision.refuse(f"has no effect: {which} says what is run; remove one of the two")
+
+
 def _rank(root: Place, key: Place) -> int:
     """Returns 0 for a key of a file that is extended, 1 of the study's own, 2 of the command line.
 

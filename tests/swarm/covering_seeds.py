@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Final
 
-COVERING: Final = (8, 11, 21, 78, 90, 95, 111, 128, 149, 192, 246, 334, 763)
+COVERING: Final = (31, 95, 266, 369, 464, 661, 718, 763, 811, 833)
 
 
 def covering_set(hits: dict[int, dict[str, int]]) -> list[int]:
