@@ -180,12 +180,16 @@ class Node:
             Loop(self, 5, 1.5, Loop(self, 8, 1, partial(self._ask, to)))
             for to in range(CONNECTIONS)
         ]
-        self.latencies_us: list[float] = []
+        self._latencies_us: list[float] = []
         for client in range(clients):
             self._at(rng.random() * 2_000, partial(self._statement, client))
-        while self._calls and self._now_us < _RUN_US:
+
+    def latencies_us(self) -> list[float]:
+        """Runs it for a second; returns how long statements took after the warm-up."""
+        while self._now_us < _RUN_US:
             self._now_us, _, call = heapq.heappop(self._calls)
             call()
+        return self._latencies_us
 
     def draw(self, mean_us: float) -> float:
         """Returns a time of a mean."""
@@ -225,14 +229,14 @@ class Node:
         self._at(self.draw(_STORE_US), lambda: self._answers[to].take([client], -1))
 
     def _resume(self, client: int) -> None:
-        self.wake(
-            (self.draw(30), lambda _: self._at(self.draw(_CLIENT_US), lambda: self._end(client))),
-            self._thread,
-        )
+        self.wake((self.draw(30), lambda _: self._answer(client)), self._thread)
+
+    def _answer(self, client: int) -> None:
+        self._at(self.draw(_CLIENT_US), partial(self._end, client))
 
     def _end(self, client: int) -> None:
         if self._now_us > _WARMUP_US:
-            self.latencies_us.append(self._now_us - self._began[client])
+            self._latencies_us.append(self._now_us - self._began[client])
         self._statement(client)
 
 
@@ -276,9 +280,10 @@ def main() -> None:
     )
     for clients in (50, 100, 200, 300, 600):
         for name in (*orders, "the model"):
-            times = as_the_model(clients)
             if name in orders:
-                times = Node(clients, orders[name](), random.Random(clients)).latencies_us
+                times = Node(clients, orders[name](), random.Random(clients)).latencies_us()
+            else:
+                times = as_the_model(clients)
             mean, p95 = fmean(times), quantiles(times, n=20)[-1]
             rate = len(times) / (_RUN_US - _WARMUP_US) * 1e6
             print(

@@ -73,10 +73,14 @@ class Stream:
 
     def exponential(self, mean_ns: float) -> int:
         """Returns an exponential time of the given mean, rounded down to nanoseconds."""
+        return floor(mean_ns * self.standard_exponential())
+
+    def standard_exponential(self) -> float:
+        """Returns an exponential number of mean 1."""
         draws = self._exponentials
         if not draws:
             self._fill(draws, "exponential")
-        return floor(mean_ns * draws.pop())
+        return draws.pop()
 
     def _fill(self, draws: list[float], kind: Kind) -> None:
         # Reversed, so that draws are popped in the order in which they were made: then they do not

@@ -45,9 +45,8 @@ def check_rounds(root: Place) -> None:
     What a file that is extended says of its rounds is no mistake of the file that fixes them, and
     what a file says none of the command line that does.
     """
-    most, fixed = root["run"]["max_replications"], root["run"]["replications"]
-    over = 1 if fixed.value is None else _rank(root, fixed)
-    if most.value is not None and _rank(root, most) >= over:
+    most = root["run"]["max_replications"]
+    if _is_in_vain(root, most, root["run"]["replications"]):
         message = "has no effect: no precision is asked for; write run.precision, or remove it"
         most.refuse(message)
 
@@ -64,9 +63,18 @@ def check_claims_precision(root: Place) -> None:
         return
     for number in range(len(claims.value)):
         precision = claims[number]["precision"]
-        if precision.value is not None and _rank(root, precision) >= _rank(root, decides):
+        if _is_in_vain(root, precision, decides):
             which = dotted(decides.path)
             precision.refuse(f"has no effect: {which} says what is run; remove one of the two")
+
+
+def _is_in_vain(root: Place, key: Place, decides: Place) -> bool:
+    """Returns whether a key is written over what decides without it, and not in an extended file.
+
+    A file that is extended was judged when it stood alone.
+    """
+    over = 1 if decides.value is None else max(1, _rank(root, decides))
+    return key.value is not None and _rank(root, key) >= over
 
 
 def _rank(root: Place, key: Place) -> int:

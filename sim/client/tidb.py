@@ -17,11 +17,11 @@ from sim.client.client_stats import ClientStats
 from sim.client.connections import NOT_IN_FLIGHT, Connections
 from sim.client.region_cache import RegionCache
 from sim.distributions import LognormalMean, Sampler
-from sim.engine import FifoServers, LeanEnv, Wait, smt_slowness
+from sim.engine import LeanEnv, Wait
 from sim.hardware.go_cpu import GoCpu
 from sim.protocol.region import Route
 from sim.scenario.resolved import Scenario
-from sim.server.cluster import Cluster
+from sim.server.cluster import Cluster, hardware_threads
 from sim.storage.probe import Probe
 from sim.storage.request import Kind, KvRequest
 from sim.streams import Streams
@@ -70,9 +70,8 @@ class TidbNode:
         here, network = tidb_name(number), cluster.network
         hardware, cpu = scenario.hardware, scenario.hardware.tidb_cpu
         draws = streams.stream(f"{here}/cpu")
-        slowness = smt_slowness(hardware.tidb_cores, hardware.threads_per_core, cpu.smt_gain)
         self._cpu = GoCpu(
-            FifoServers(hardware.tidb_cores, slowness),
+            hardware_threads(hardware, hardware.tidb_cores),
             Sampler(LognormalMean(1_000_000, cpu.cv), draws),
             draws,
         )

@@ -10,7 +10,7 @@ Queueing Theory, section 2.2.
 from math import floor, log
 from typing import Final
 
-from sim.streams import FIRST_BLOCK, LARGEST_BLOCK, Stream
+from sim.streams import Stream
 from sim.units import NS_PER_MS
 
 _STEP_NS: Final = 1 * NS_PER_MS
@@ -44,16 +44,14 @@ class RunQueues:
     """
 
     __slots__ = (
-        "_busy", "_busy_ns", "_draws", "_due_ns", "_queue_ns", "_run_ns", "_served_at_once",
-        "_since_ns", "_size", "_stream", "count",
+        "_busy", "_busy_ns", "_due_ns", "_queue_ns", "_run_ns", "_served_at_once", "_since_ns",
+        "_stream", "count",
     )  # fmt: skip
 
     def __init__(self, count: int, run_ns: int, stream: Stream | None = None) -> None:
         self.count = count
         self._run_ns = run_ns
         self._stream = stream
-        self._draws: list[float] = []
-        self._size = FIRST_BLOCK
         self._busy = 0.0
         self._busy_ns = self._since_ns = 0
         self._due_ns = _STEP_NS
@@ -64,15 +62,10 @@ class RunQueues:
 
     def wait(self) -> int:
         """Returns how long a thread that is woken now waits for others, in nanoseconds."""
-        if not self._queue_ns:
+        if self._stream is None or not self._queue_ns:
             return 0
-        draws = self._draws
-        if not draws:
-            assert self._stream is not None, "without a stream nobody waits"
-            draws.extend(self._stream.block_of("exponential", self._size)[::-1].tolist())
-            self._size = min(2 * self._size, LARGEST_BLOCK)
         # What is left of an exponential time beyond a limit is exponential again.
-        beyond = draws.pop() - self._served_at_once
+        beyond = self._stream.standard_exponential() - self._served_at_once
         return floor(beyond * self._queue_ns) if beyond > 0 else 0
 
     def look(self, now_ns: int, busy_ns: int) -> None:
@@ -86,7 +79,7 @@ class RunQueues:
         lately = (busy_ns - self._busy_ns) / (elapsed_ns * self.count)
         self._busy += (lately - self._busy) * elapsed_ns / (_MEMORY_NS + elapsed_ns)
         busy = _busy_share(self._busy * self.count, self.count)
-        if busy > 0 and self._stream is not None:
+        if busy > 0:
             self._queue_ns = self._run_ns / (1 - busy)
             self._served_at_once = -log(busy)
         self._busy_ns, self._since_ns = busy_ns, now_ns

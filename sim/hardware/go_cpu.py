@@ -19,7 +19,7 @@ from math import floor
 
 from sim.distributions import Sampler
 from sim.engine import FifoServers
-from sim.streams import FIRST_BLOCK, LARGEST_BLOCK, Stream
+from sim.streams import Stream
 
 
 class GoCpu:
@@ -31,8 +31,6 @@ class GoCpu:
         self._draw = draw
         self._units: list[float] = []
         self._stream = stream
-        self._size = FIRST_BLOCK
-        self._luck: list[float] = []
 
     def busy_until(self, now_ns: int) -> int:
         """Returns for how long hardware threads have been busy until now, summed over them."""
@@ -50,10 +48,4 @@ class GoCpu:
         done_ns = threads.reserve(now_ns, floor(mean_ns * units.pop()))
         held_ns = threads.busy_ns - before_ns
         fair_wait_ns = done_ns - held_ns - now_ns
-        if not fair_wait_ns:
-            return held_ns
-        luck = self._luck
-        if not luck:
-            luck.extend(self._stream.block_of("exponential", self._size)[::-1].tolist())
-            self._size = min(2 * self._size, LARGEST_BLOCK)
-        return held_ns + floor(fair_wait_ns * luck.pop())
+        return held_ns + (self._stream.exponential(fair_wait_ns) if fair_wait_ns else 0)

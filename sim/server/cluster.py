@@ -246,10 +246,16 @@ class Cluster:
         return [self.network.link(store_name(store_id), tidb_name(node)) for node in nodes]
 
 
+def hardware_threads(hardware: Hardware, count: int) -> FifoServers:
+    """Returns those of a machine that is no store's."""
+    slowness = smt_slowness(count, hardware.threads_per_core, hardware.cpu.smt_gain)
+    return FifoServers(count, slowness)
+
+
 def _client_machine(hardware: Hardware, stream: Stream) -> MachineCpu:
     threads, cpu = hardware.client_cores, hardware.cpu
     return MachineCpu(
-        FifoServers(threads, smt_slowness(threads, hardware.threads_per_core, cpu.smt_gain)),
+        hardware_threads(hardware, threads),
         RunQueues(threads, cpu.thread_run_ns, stream),
         Sampler(LognormalMean(1_000_000, cpu.cv), stream),
     )

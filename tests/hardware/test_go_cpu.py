@@ -32,10 +32,10 @@ def test_work_of_no_time_waits_for_nobody() -> None:
 
 
 def test_no_order_changes_the_mean_wait_and_at_random_it_spreads_wider() -> None:
-    luck, fair = Streams(2, 0).stream("arrivals"), FifoServers(4)
+    gaps, fair = Streams(2, 0).stream("arrivals"), FifoServers(4)
     units = Sampler(LognormalMean(1_000_000, 0.5), Streams(1, 0).stream("units"))
     node, work, unit = _node(4), [], list[float]()
-    arrivals = list(accumulate(luck.exponential(14 * US) for _ in range(60_000)))
+    arrivals = list(accumulate(gaps.exponential(14 * US) for _ in range(60_000)))
     in_order = []
     for now_ns in arrivals:  # Nine tenths of four threads.
         work.append(node.work_ns(now_ns, 50 * US))

@@ -331,3 +331,16 @@ def test_an_end_of_rounds_in_a_file_that_is_extended_is_no_mistake(tmp_path: Pat
     over = BASE + "extends: base.yaml\nrun: {precision: null, replications: 2"
     assert study_of(tmp_path, over + "}\n").run.replications == 2
     assert "has no effect" in problems_of(tmp_path, over + ", max_replications: 9}\n")
+
+
+def test_a_file_that_extends_one_that_fixes_its_rounds_is_no_mistake(tmp_path: Path) -> None:
+    ratio = "{metric: txn_per_s, variant: b, against: a, above: 1, precision: 4%}"
+    variants = "compare: {a: {}, b: {tikv.pessimistic-txn.in-memory: false}}"
+    first = f"run: {{max_replications: 9}}\n{variants}\nexpect: [{ratio}]\n"
+    (tmp_path / "first.yaml").write_text(first, encoding="utf-8")
+    second = "extends: first.yaml\nrun: {replications: 2}\n"
+    (tmp_path / "second.yaml").write_text(second, encoding="utf-8")
+    third = BASE + "extends: second.yaml\n"
+    assert study_of(tmp_path, third).run.replications == 2
+    refused = problems_of(tmp_path, f"{third}expect: [{ratio}]\nrun: {{replications: 2}}\n")
+    assert "run.replications says what is run" in refused
