@@ -39,7 +39,7 @@ class Expectation(Section):
         "auto ends; 2 %, for a quantile 5 %. Source: our own default.",
         default=None,
     )
-    at_point: Mapping[str, Any] | None = MapOf(ANYTHING).key(
+    at_point: Mapping[str, Any] | None = MapOf(ANYTHING, example="workload.threads: 50").key(
         "Only at points with these values of swept keys.", default=None, name="at"
     )
 

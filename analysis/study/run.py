@@ -37,7 +37,9 @@ class RunSection(Run):
         "5th ed., 9.5.3: batch means.",
         default=1,
     )
-    precision: Mapping[MetricKey, float] | None = MapOf(WIDTH, FIGURE, at_least=1, at_most=20).key(
+    precision: Mapping[MetricKey, float] | None = MapOf(
+        WIDTH, FIGURE, "lock_latency_ms.p99: 5%", at_least=1, at_most=20
+    ).key(
         "Half width of the 95 % interval of each metric, such as lock_latency_ms.p99: 5%; "
         "replications are added in rounds until all are reached. By default, with replications: "
         "auto, the ratios in expect decide. Source: Law, Simulation Modeling and Analysis, 5th "

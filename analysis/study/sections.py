@@ -49,6 +49,12 @@ class RangeSection(Section):
     )
 
 
+_POINT: Final = MapOf(ANYTHING, example="workload.threads: 50")
+_BETWEEN: Final = "workload.threads: {between: [50, 400]}"
+_RANGES: Final = MapOf(SectionOf(RangeSection), example=_BETWEEN, at_least=1, at_most=20)
+_FACTORS: Final = MapOf(SectionOf(RangeSection), example=_BETWEEN, at_least=2, at_most=50)
+
+
 @dataclass(frozen=True, kw_only=True)
 class LatinHypercubeSection(Section):
     """Points spread evenly over several ranges at once."""
@@ -57,9 +63,7 @@ class LatinHypercubeSection(Section):
     seed: int = Count(0, 2**53 - 1).key(
         "Seed of the positions of the points. Source: our own default, fixed.", default=1
     )
-    ranges: Mapping[str, RangeSection] = MapOf(SectionOf(RangeSection), at_least=1, at_most=20).key(
-        "Ranges by dotted key."
-    )
+    ranges: Mapping[str, RangeSection] = _RANGES.key("Ranges by dotted key.")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -67,26 +71,26 @@ class SweepSection(Section):
     """Points at which the study is run: in one of three forms, less what is skipped."""
 
     grid: Mapping[str, tuple[Any, ...]] | None = MapOf(
-        ListOf(ANYTHING), at_least=1, at_most=20
+        ListOf(ANYTHING), example="workload.threads: [50, 400]", at_least=1, at_most=20
     ).key(
         "Values by dotted key, such as workload.threads: [50, 400]; all combinations are run.",
         default=None,
     )
-    points: tuple[Mapping[str, Any], ...] | None = ListOf(
-        MapOf(ANYTHING), at_least=1, at_most=10_000
-    ).key("Explicit points, each with the same dotted keys.", default=None)
+    points: tuple[Mapping[str, Any], ...] | None = ListOf(_POINT, at_least=1, at_most=10_000).key(
+        "Explicit points, each with the same dotted keys.", default=None
+    )
     latin_hypercube: LatinHypercubeSection | None = SectionOf(LatinHypercubeSection).key(
         "Points spread over ranges, each divided into as many parts as there are points. Source: "
         "McKay, Beckman, Conover 1979.",
         default=None,
     )
-    skip: tuple[Mapping[str, Any], ...] | None = ListOf(MapOf(ANYTHING), at_most=100).key(
+    skip: tuple[Mapping[str, Any], ...] | None = ListOf(_POINT, at_most=100).key(
         "Conditions by swept key; a point is omitted if it meets all conditions of one entry: a "
         "value, a list of values, {above: x} or {below: x}.",
         default=None,
     )
     map: Mapping[MetricKey, float] | None = MapOf(
-        Number(1e-6, 1e6), FIGURE, at_least=1, at_most=20
+        Number(1e-6, 1e6), FIGURE, "lock_latency_ms: 0.5", at_least=1, at_most=20
     ).key(
         "Ratios (variant / baseline) at which maps of these metrics have a contour.", default=None
     )
@@ -147,7 +151,9 @@ class _Objectives(MapOf):
 class Capacity(Section):
     """The greatest load at which a service level objective is met."""
 
-    slo: tuple[Objective, ...] = _Objectives(LIMIT, FIGURE, at_least=1, at_most=20).key(
+    slo: tuple[Objective, ...] = _Objectives(
+        LIMIT, FIGURE, "lock_latency_ms.p99: 5ms", at_least=1, at_most=20
+    ).key(
         "Upper limits by metric, such as lock_latency_ms.p99: 5ms; for txn_aborts a percentage of "
         "transactions."
     )
@@ -219,9 +225,7 @@ class Range:
 class Sensitivity(Section):
     """Keys that affect the outcomes most."""
 
-    factors: tuple[Range, ...] = MapOf(SectionOf(RangeSection), at_least=2, at_most=50).key(
-        "Ranges by dotted key, all varied at once."
-    )
+    factors: tuple[Range, ...] = _FACTORS.key("Ranges by dotted key, all varied at once.")
     outcomes: tuple[MetricKey, ...] = ListOf(FIGURE, at_least=1, at_most=20).key(
         "Metrics to explain; with two or more variants, the ratio of the second to the first."
     )

@@ -35,7 +35,7 @@ REQUIRED: Final = object()
 """The default of a key that must be given."""
 
 MISSING: Final = "missing; write it"
-NO_MAPPING: Final = "must be a mapping, is {}; write {{key: value}}"
+NO_MAPPING: Final = "must be a mapping, is {}; write {{{}}}"
 _NO_LIST: Final = "must be a list, is {}; write [value, value]"
 
 
@@ -124,6 +124,8 @@ class Key:
         """The problem where it has to be given and is not: says its words, or what it means."""
         if isinstance(self.form, OneOf):
             return f"missing; use one of {', '.join(self.form.words)}"
+        if isinstance(self.form, MapOf):
+            return f"missing; write {{{self.form.example}}}"
         meaning = meaning_and_source(self.description)[0].rstrip(".")
         return f"{MISSING}: {meaning[:1].lower()}{meaning[1:]}" if meaning else MISSING
 
@@ -422,13 +424,14 @@ class MapOf(Form):
     form: Form
     names: Form | None = None
     """Of the keys; None: any text."""
+    example: str = "name: value"
     at_least: int = 0
     at_most: int | None = None
 
     def read(self, place: Place) -> Any:
         """Returns all entries that have a value."""
         if not isinstance(place.value, dict):
-            return place.refuse(NO_MAPPING.format(shown(place.node.plain())))
+            return place.refuse(NO_MAPPING.format(shown(place.node.plain()), self.example))
         given = {name: each for name, each in place.below().items() if each.value is not None}
         values = {}
         for name, each in _within(self.at_most, given.items()):

@@ -43,10 +43,15 @@ class Problem:
 
 
 class ScenarioError(Exception):
-    """A scenario cannot be used; ``problems`` has all the reasons, in the order of the file."""
+    """A scenario cannot be used; ``problems`` has all the reasons, in the order of the file.
+
+    What is said of one line several times, such as of a swept key at each of its values, counts once.
+    """
 
     def __init__(self, problems: Iterable[Problem]) -> None:
-        self.problems = sorted(set(problems))
+        said = {(each.mark.file, each.mark.line, each.path, each.message): each
+                for each in sorted(problems, reverse=True)}  # fmt: skip
+        self.problems = sorted(said.values())
         super().__init__("\n".join(str(problem) for problem in self.problems))
 
     def __reduce__(self) -> tuple[type[ScenarioError], tuple[list[Problem]]]:

@@ -192,10 +192,10 @@ def _content(node: Node) -> Any:
 
 def read_section(section: type[_S], place: Place) -> _S | None:
     """Returns the section at a place, or None after noting its problems."""
-    if not isinstance(place.value, dict):
-        place.refuse(NO_MAPPING.format(shown(place.node.plain())))
-        return None
     keys = keys_of(section)
+    if not isinstance(place.value, dict):
+        place.refuse(NO_MAPPING.format(shown(place.node.plain()), _outline(keys)))
+        return None
     values = _read_keys(keys, place)
     if WRONG in values.values():
         return None
@@ -206,6 +206,12 @@ def read_section(section: type[_S], place: Place) -> _S | None:
         _refuse_contradiction(error, keys, place)
         return None
     return made
+
+
+def _outline(keys: Mapping[str, Key]) -> str:
+    """Returns what has to be written, or what may be written first."""
+    required = [name for name, key in keys.items() if key.default is REQUIRED]
+    return ", ".join(f"{name}: …" for name in required or [next(iter(keys))])
 
 
 def _read_keys(keys: Mapping[str, Key], place: Place) -> dict[str, Any]:

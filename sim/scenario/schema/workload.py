@@ -221,11 +221,15 @@ class CustomSection(ArrivalSection):
 
     kind: str = OneOf("custom").key()
     custom_tables: Mapping[str, TableSpec] = MapOf(
-        SectionOf(TableSpec), NAME, at_least=1, at_most=100
-    ).key("By name.", name="tables")
+        SectionOf(TableSpec), NAME, "accounts: {rows: 1000}", at_least=1, at_most=100
+    ).key("Tables by name.", name="tables")
     transactions: Mapping[str, CustomTransaction] = MapOf(
-        SectionOf(CustomTransaction), NAME, at_least=1, at_most=100
-    ).key("By name.")
+        SectionOf(CustomTransaction),
+        NAME,
+        "pay: {statements: [{update: accounts}]}",
+        at_least=1,
+        at_most=100,
+    ).key("Transactions by name.")
 
     def check(self) -> None:
         """Judges the loop, and whether tables have the rows that statements ask for."""
