@@ -24,8 +24,9 @@ def latency_tables(found: Findings) -> Iterator[Block]:
     """Yields the quantiles of latencies at points that are shown one by one."""
     if found.summary["verdict"]["stopped"]:
         yield Paragraph(
-            "Work stopped or throughput fell. Pictures and charts show only what ended; the tables "
-            "of transactions and of lock requests as TiDB sees them include the rest. "
+            "Work stopped, or throughput fell or transactions took far longer for a while. "
+            "Pictures and charts show only what ended; the tables of transactions and of lock "
+            "requests as TiDB sees them include the rest. "
             f"{AT_LEAST_WORDS}",
             "note",
         )

@@ -22,9 +22,10 @@ _MOST_ROWS: Final = 40
 _RULES: Final = (
     (
         STOPPED,
-        "Where work stopped or throughput fell, latencies include what had not ended when the run "
-        "did. It is taken to last longer than anything that ended; a quantile that falls among it "
-        "is given as a lower bound, its value if all had ended with the run.",
+        "Where work stopped, throughput fell or transactions took far longer, latencies include "
+        "what had not ended when the run did. It is taken to last longer than anything that ended; "
+        "a quantile that falls among it is given as a lower bound, its value if all had ended with "
+        "the run.",
     ),
     (
         (Verdict.OVERLOADED, Verdict.UNSETTLED),

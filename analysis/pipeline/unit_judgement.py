@@ -6,8 +6,8 @@ the regions' logs. Done on the worker, so that no series travels to the driver.
 
 A scenario in which something happens at a fixed time has no steady state: its averages are over a
 course of events (a terminating simulation). Whether it has settled is not asked, and a warm-up is
-only looked for before the first such event. Whether work stopped, throughput fell or transactions
-piled up is looked at in every unit.
+only looked for before the first such event. Whether work stopped, throughput fell, or transactions
+piled up or took far longer is looked at in every unit.
 
 Source: Law, Simulation Modeling and Analysis, 5th ed., 9.4 (terminating simulations).
 """
@@ -24,17 +24,17 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from analysis.pipeline.aggregate import read_facts
-from analysis.statistics.intervals import Array
-from analysis.statistics.outage import (
+from analysis.statistics.delay import delay_since
+from analysis.statistics.fall import (
     FEWEST_BEFORE,
     FEWEST_WINDOWS_BEFORE,
     MATERIAL_FALL,
     comparable,
     fall_of_throughput,
-    outage,
-    piled_up_since,
     stop_of_work,
 )
+from analysis.statistics.intervals import Array
+from analysis.statistics.outage import outage, piled_up_since
 from analysis.statistics.saturation import (
     Judgement,
     UnitCourse,
@@ -89,12 +89,15 @@ def judged_unit(folder: Path, scenario: Scenario, simulated_ns: int) -> JudgedUn
     fall = fall_of_throughput(committed, before, first, window_s)
     if fall is None and event_ns is not None:
         fall = stop_of_work(committed, event_ns // window_ns, first, window_s)
-    stopped = outage(committed, unfinished, fall, first) or piled_up_since(
+    piled = overloaded(course, first)
+    stays_s = _stays_s(folder, windows)
+    delay = None if piled else delay_since(committed, stays_s, before, first, window_s)
+    stopped = outage(committed, unfinished, fall, first, delay) or piled_up_since(
         course, before, first, window_s
     )
-    untold = missing(course, first, _stays_s(folder, first), unfinished, window_s)
+    untold = missing(course, first, float(stays_s[first:].sum()), unfinished, window_s)
     if fixed_ns is not None:
-        found = stopped or overloaded(course, first) or untold
+        found = stopped or piled or untold
         found = found or not_judged(fixed_ns, committed[before], committed[before.stop :])
     else:
         busy = counters.busy_shares(first)
@@ -108,7 +111,7 @@ def judged_unit(folder: Path, scenario: Scenario, simulated_ns: int) -> JudgedUn
 
 def not_judged(fixed_ns: int, before: Array, after: Array) -> Judgement:
     """Returns that no fall was found, or why none could be: that is no word for the cluster."""
-    held = "no fall of throughput found"
+    held = "no fall of throughput or long delay found"
     if not comparable(before):
         held = (
             f"too little before it to compare with, {FEWEST_WINDOWS_BEFORE} windows after the "
@@ -162,13 +165,11 @@ def _unfinished(folder: Path) -> Unfinished:
     )
 
 
-def _stays_s(folder: Path, first: int) -> float:
-    """Returns how long the transactions took together that were committed from a window on."""
+def _stays_s(folder: Path, windows: int) -> Array:
+    """Returns how long the transactions took together that were committed in each window."""
     facts = read_facts(folder, MOMENTS, ("txn_latency",))
-    ended = facts.filter(
-        pc.and_(pc.equal(facts["metric"], "txn_latency"), pc.greater_equal(facts["window"], first))
-    )
-    return (pc.sum(ended["sum"]).as_py() or 0) / NS_PER_S
+    ended = facts.filter(pc.equal(facts["metric"], "txn_latency"))
+    return _by_window(ended, "sum", windows) / NS_PER_S
 
 
 def first_fixed_ns(operations: Sequence[Operation], end_ns: int) -> int | None:

@@ -13,7 +13,8 @@ from analysis.statistics.saturation import Verdict
 
 _SAYS: Final = {
     Verdict.OUTAGE: "work stopped and had not come back when the run ended",
-    Verdict.DEGRADED: "throughput fell after something was done to the cluster",
+    Verdict.DEGRADED: "throughput fell or transactions took far longer after something was done "
+    "to the cluster",
     Verdict.OVERLOADED: "work piled up: more was asked for than was done",
     Verdict.UNSETTLED: "the run was too short for its latencies",
 }
@@ -28,7 +29,7 @@ class StudyOutcome(StrEnum):
     FAILED = "failed"
     """An expectation or an invariant does not hold."""
     DEGRADED = "degraded"
-    """Throughput fell in some case after something was done to the cluster."""
+    """Throughput fell, or transactions took longer, after something was done to the cluster."""
     OVERLOADED = "overloaded"
     """Work piled up in some case."""
     UNSETTLED = "unsettled"
@@ -58,7 +59,7 @@ class StudyVerdict:
     says: str
     """A sentence on the gravest of what cases came to; empty if all carried their load."""
     stopped: tuple[str, ...]
-    """A line for each case in which work stopped or throughput fell, the worst first."""
+    """A line for each case in which work stopped or suffered, the worst first."""
 
 
 def study_verdict(summary: Mapping[str, Any]) -> StudyVerdict:

@@ -1,27 +1,19 @@
-"""Whether a unit's work stopped or fell off, however quiet the latencies of what ended are.
+"""Whether a unit's work stopped or suffered, however quiet the latencies of what ended are.
 
-Two things are looked at. Transactions that have not ended, and are far older than the longest of
-those that have: nobody knows that they will come back. And the throughput after the first thing
-that was done to the cluster, held against the throughput before it: of all stretches of the course,
-the one is taken whose shortfall stands out most from the scatter (a scan statistic). The level is
-high because many stretches are looked at; a shortfall also has to matter. It stands out from the
-scatter of Poisson commits, or from the scatter measured before it: a few clients that wait for each
-answer commit far more regularly than Poisson, and a few windows know little of how regularly.
-
-What piles up only since the first thing that was done is a fall as well, and seen sooner: that the
-scan finds none may be for want of a long enough time before it, while a backlog needs none.
-
-Source: Glaz, Naus, Wallenstein, Scan Statistics, 2001 (a maximum over stretches of a Poisson
-process needs a level of its own).
+Transactions that have not ended, and are far older than the longest of those that have, may never
+come back. Throughput may have fallen (``fall``), or latency risen (``delay``), after the first
+thing that was done to the cluster. What piles up only since then is a fall as well, and seen
+sooner: that none is found may be for want of a long enough time before it, while a backlog needs
+none.
 """
 
 from __future__ import annotations
 
-from typing import Final, NamedTuple
-
 import numpy as np
-from scipy.special import ndtr, stdtr, stdtrit
+from scipy.special import stdtr
 
+from analysis.statistics.delay import Delay
+from analysis.statistics.fall import Fall
 from analysis.statistics.intervals import Array
 from analysis.statistics.saturation import (
     OVERLOAD_LEVEL,
@@ -33,64 +25,29 @@ from analysis.statistics.saturation import (
 from analysis.statistics.unfinished import Unfinished, seconds, unfinished_words
 from analysis.statistics.warmup import FEWEST_WINDOWS
 
-FEWEST_BEFORE: Final = 20
-"""Commits before the first event without which there is nothing to compare with."""
-FEWEST_WINDOWS_BEFORE: Final = 3
-"""Likewise windows: fewer say nothing of how regularly they come."""
-DEVIATIONS: Final = 4.5
-"""Shortfall that stands out, in standard deviations: among the 20,000 stretches of 200 bins, most
-of which overlap, a course without a fall reaches it about once in 200 times."""
-LEAST_VARIANCE: Final = 1 / 12
-"""Of a window's commits, if measured: that of rounding to whole ones, however alike they look."""
-MATERIAL_FALL: Final = 0.2
-"""Shortfall of a stretch that counts, as a share of the throughput before."""
-MATERIAL_STOP_S: Final = 0.25
-"""Shortfall that counts, as seconds of the throughput before; in short runs a fifth of the rest."""
-STOPPED: Final = 0.1
-"""Share of the throughput before below which a cluster at the end of a run has stopped."""
-_MOST_BINS: Final = 200
-_MOST_BATCHES: Final = 20
-
-
-class Fall(NamedTuple):
-    """The stretch in which throughput fell most clearly."""
-
-    from_s: float
-    until_s: float
-    before_per_s: float
-    during_per_s: float
-    came_back: bool
-    """Whether it was over before the run was."""
-
-    @property
-    def stopped(self) -> bool:
-        """Whether next to nothing was done from then on."""
-        return not self.came_back and self.during_per_s < STOPPED * self.before_per_s
-
-    @property
-    def words(self) -> str:
-        """What a reader sees of it."""
-        fell = f"throughput fell from {self.before_per_s:,.0f}/s to {self.during_per_s:,.0f}/s"
-        if self.came_back:
-            return f"{fell} between {self.from_s:.2f} s and {self.until_s:.2f} s"
-        return f"{fell} at {self.from_s:.2f} s and had not come back at the end"
-
 
 def outage(
-    committed: Array, unfinished: Unfinished, fall: Fall | None, cut: int
+    committed: Array,
+    unfinished: Unfinished,
+    fall: Fall | None,
+    cut: int,
+    delay: Delay | None = None,
 ) -> Judgement | None:
-    """Returns the verdict of a unit in which work stopped or fell off; None: it did not.
+    """Returns the verdict of a unit in which work stopped, fell off or lagged; None: it did not.
 
     Args:
         committed: transactions by window from the beginning; shape (windows,).
         unfinished: at the end of the run.
         fall: from ``fall_of_throughput``.
         cut: windows of warm-up.
+        delay: from ``delay_since``.
     """
     measured = committed[cut:]
     nothing = len(measured) >= FEWEST_WINDOWS and unfinished.count > 0 and not measured.any()
     stopped = fall is not None and fall.stopped
     said = [fall.words] if fall is not None else []
+    if delay is not None and (fall is None or delay.outlasts(fall)):
+        said.append(delay.words)
     if nothing:
         said.append("no transaction was committed in the time measured")
     if unfinished.count and (unfinished.overdue or (fall is not None and not fall.came_back)):
@@ -98,7 +55,7 @@ def outage(
         said.append(f"{unfinished_words(unfinished.count, unfinished.oldest_s)}{ended}")
     if unfinished.overdue or nothing or stopped:
         return Judgement(Verdict.OUTAGE, "; ".join(said))
-    return None if fall is None else Judgement(Verdict.DEGRADED, "; ".join(said))
+    return Judgement(Verdict.DEGRADED, "; ".join(said)) if said else None
 
 
 def piled_up_since(
@@ -126,103 +83,3 @@ def piled_up_since(
     left = int(growth.sum())
     since = f"transactions have piled up since {before.stop * window_s:.2f} s"
     return Judgement(Verdict.DEGRADED, f"{since}: at the end {left:,} had not ended")
-
-
-def fall_of_throughput(committed: Array, before: slice, cut: int, window_s: float) -> Fall | None:
-    """Returns the clearest fall after something was done to the cluster; None: it held.
-
-    Args:
-        committed: transactions by window from the beginning; shape (windows,).
-        before: windows of the throughput to compare with; something was first done in the next.
-        cut: windows of warm-up; what fell within them is in no average.
-        window_s: length of a window.
-    """
-    usual, first = committed[before], max(before.stop, cut)
-    after = committed[first:]
-    if not len(after) or not comparable(usual):
-        return None
-    size = -(-len(after) // _MOST_BINS)
-    ends = np.append(np.arange(size, len(after), size), len(after))
-    mean = float(usual.mean())
-    place = np.concatenate([[0.0], ends.astype(np.float64)])
-    lost = mean * place - np.concatenate([[0.0], np.cumsum(after)[ends - 1]])
-    shortfall = lost[None, :] - lost[:, None]
-    length = place[None, :] - place[:, None]
-    least = min(MATERIAL_STOP_S / window_s, MATERIAL_FALL * len(after)) * mean
-    material = (shortfall >= MATERIAL_FALL * mean * length) & (shortfall >= least) & (length > 0)
-    over = np.abs(length)
-    scatter = np.sqrt(over * (1 + over / len(usual)))  # of commits with a variance of 1
-    clear = np.divide(shortfall, scatter, out=np.zeros_like(length), where=material)
-    low, high = (int(end) for end in np.unravel_index(int(clear.argmax()), clear.shape))
-    if clear[low, high] < _clear_from(usual, len(ends)):
-        return None
-    low = int(shortfall[:high, high].argmax())  # it began where most is lost until then
-    rest = mean * float(place[-1] - place[high])
-    left_out = lost[-1] - lost[high]
-    if rest - left_out < FEWEST_BEFORE or left_out > MATERIAL_FALL * rest:
-        high = len(ends)  # what is left is too little to tell, or no better
-    during = mean - shortfall[low, high] / length[low, high]
-    return Fall(
-        from_s=float(first + place[low]) * window_s,
-        until_s=float(first + place[high]) * window_s,
-        before_per_s=mean / window_s,
-        during_per_s=max(float(during), 0.0) / window_s,
-        came_back=high < len(ends),
-    )
-
-
-def comparable(usual: Array) -> bool:
-    """Returns whether commits by window before an event are enough to compare with."""
-    return len(usual) >= FEWEST_WINDOWS_BEFORE and usual.sum() >= FEWEST_BEFORE
-
-
-def stop_of_work(committed: Array, event: int, cut: int, window_s: float) -> Fall | None:
-    """Returns the longest time without a commit after something was done; None: it is no stop.
-
-    That work stopped shows without anything to compare with before it: what was committed in all
-    the time measured would hardly have left so long a gap, were it spread by chance.
-
-    Args:
-        committed: transactions by window from the beginning; shape (windows,).
-        event: window in which something was first done.
-        cut: windows of warm-up.
-        window_s: length of a window.
-    """
-    start = max(event, cut)
-    busy = np.flatnonzero(committed[start:]) + start
-    edges = np.concatenate([[start - 1], busy, [len(committed)]])
-    gaps = np.diff(edges) - 1
-    longest = int(gaps.argmax())
-    length, low = int(gaps[longest]), int(edges[longest]) + 1
-    measured = committed[cut:]
-    if not length or length < min(MATERIAL_STOP_S / window_s, MATERIAL_FALL * len(measured)):
-        return None
-    usual = float(measured.mean())
-    if usual * length < DEVIATIONS**2:
-        return None
-    high = low + length
-    return Fall(
-        low * window_s, high * window_s, usual / window_s, 0.0, came_back=high < len(committed)
-    )
-
-
-def _clear_from(usual: Array, bins: int) -> float:
-    """Returns from where on a shortfall stands out, of commits with a variance of 1 a window.
-
-    That is so many standard deviations of commits that are Poisson at least, or the quantile of
-    Student's t at the same level by the scatter measured, whichever is less. The quantile knows how
-    little a short time tells of a scatter; its level is that of ``DEVIATIONS`` in ``_MOST_BINS``,
-    shared by those that there are.
-
-    Args:
-        usual: commits before the first event, by window; shape (windows,).
-        bins: between which stretches are looked at.
-    """
-    batches = min(len(usual), _MOST_BATCHES)  # windows may hang together
-    size = len(usual) // batches
-    means = usual[len(usual) - size * batches :].reshape(batches, size).mean(axis=1)
-    variance = size * float(means.var(ddof=1))
-    poisson = DEVIATIONS * np.sqrt(max(float(usual.mean()), variance))
-    level = ndtr(-DEVIATIONS) * _MOST_BINS / bins
-    measured = -stdtrit(batches - 1, level) * np.sqrt(max(variance, LEAST_VARIANCE))
-    return float(min(poisson, measured))

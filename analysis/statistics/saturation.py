@@ -53,7 +53,7 @@ class Verdict(StrEnum):
     """A course of events has no steady state; nothing stopped or fell in it as far as is known."""
     NEAR_SATURATION = "near saturation"
     DEGRADED = "degraded"
-    """Throughput fell for a while, or to the end."""
+    """Throughput fell, or transactions took far longer, for a while or to the end."""
     OVERLOADED = "overloaded"
     UNSETTLED = "not settled"
     OUTAGE = "outage"

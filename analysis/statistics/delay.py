@@ -1,0 +1,87 @@
+"""Whether transactions took far longer after something was done to the cluster, and when.
+
+An open loop commits as much as before however long each transaction takes, so a fall of throughput
+(``fall``) does not show it.
+"""
+
+from __future__ import annotations
+
+from typing import Final, NamedTuple
+
+import numpy as np
+
+from analysis.statistics.fall import (
+    FEWEST_BEFORE,
+    FEWEST_WINDOWS_BEFORE,
+    MATERIAL_FALL,
+    MATERIAL_STOP_S,
+    Fall,
+    comparable,
+)
+from analysis.statistics.intervals import Array
+from analysis.statistics.unfinished import seconds
+
+MATERIAL_SLOWNESS: Final = 3.0
+"""Mean latency that counts as slower, over that before."""
+
+
+class Delay(NamedTuple):
+    """The stretch in which transactions took far longer than before, on average over it."""
+
+    from_s: float
+    until_s: float
+    before_s: float
+    """Mean latency of transactions."""
+    during_s: float
+    came_back: bool
+    """Whether it was over before the run was."""
+
+    @property
+    def words(self) -> str:
+        """What a reader sees of it."""
+        rose = f"latency rose from {seconds(self.before_s)} to {seconds(self.during_s)}"
+        if self.came_back:
+            return f"{rose} between {self.from_s:.2f} s and {self.until_s:.2f} s"
+        return f"{rose} at {self.from_s:.2f} s and had not come back at the end"
+
+    def outlasts(self, fall: Fall) -> bool:
+        """Whether it went on long after a fall of throughput, which it may have begun with."""
+        return self.until_s - fall.until_s > fall.until_s - fall.from_s
+
+
+def delay_since(
+    committed: Array, stays_s: Array, before: slice, cut: int, window_s: float
+) -> Delay | None:
+    """Returns the stretch in which transactions lost most by taking far longer; None: they did not.
+
+    Most of its windows are slow, so a few long waits for a lock are no delay.
+
+    Args:
+        committed: transactions by window from the beginning; shape (windows,).
+        stays_s: how long those took together; the same shape.
+        before: windows to compare with; something was first done in the next.
+        cut: windows of warm-up.
+        window_s: length of a window.
+    """
+    first = max(before.stop, cut)
+    ended, spent_s = committed[first:], stays_s[first:]
+    if not len(ended) or not comparable(committed[before]):
+        return None
+    before_s = float(stays_s[before].sum() / committed[before].sum())
+    excess_s = spent_s - MATERIAL_SLOWNESS * before_s * ended
+    lost_s = np.concatenate([[0.0], np.cumsum(excess_s)])
+    high = int((lost_s - np.minimum.accumulate(lost_s)).argmax())
+    low = int(lost_s[: high + 1].argmin())
+    least = max(min(MATERIAL_STOP_S / window_s, MATERIAL_FALL * len(ended)), FEWEST_WINDOWS_BEFORE)
+    enough = high - low >= least and ended[low:high].sum() >= FEWEST_BEFORE
+    if not enough or np.median(excess_s[low:high]) <= 0:
+        return None
+    if ended[high:].sum() < FEWEST_BEFORE:
+        high = len(ended)  # what is left is too little to tell
+    return Delay(
+        from_s=(first + low) * window_s,
+        until_s=(first + high) * window_s,
+        before_s=before_s,
+        during_s=float(spent_s[low:high].sum() / ended[low:high].sum()),
+        came_back=high < len(ended),
+    )
