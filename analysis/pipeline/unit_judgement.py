@@ -24,7 +24,6 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from analysis.pipeline.aggregate import read_facts
-from analysis.statistics.delay import delay_since
 from analysis.statistics.fall import (
     FEWEST_BEFORE,
     FEWEST_WINDOWS_BEFORE,
@@ -42,6 +41,7 @@ from analysis.statistics.saturation import (
     judge,
     overloaded,
 )
+from analysis.statistics.slowdown import slowdown_since
 from analysis.statistics.unfinished import OVERDUE, Unfinished, missing
 from analysis.statistics.warmup import FEWEST_WINDOWS, Cut, mser_cut
 from sim.fact_names import LOG_WRITER
@@ -91,8 +91,8 @@ def judged_unit(folder: Path, scenario: Scenario, simulated_ns: int) -> JudgedUn
         fall = stop_of_work(committed, event_ns // window_ns, first, window_s)
     piled = overloaded(course, first)
     stays_s = _stays_s(folder, windows)
-    delay = None if piled else delay_since(committed, stays_s, before, first, window_s)
-    stopped = outage(committed, unfinished, fall, first, delay) or piled_up_since(
+    slowdown = None if piled else slowdown_since(committed, stays_s, before, first, window_s)
+    stopped = outage(committed, unfinished, fall, first, slowdown) or piled_up_since(
         course, before, first, window_s
     )
     untold = missing(course, first, float(stays_s[first:].sum()), unfinished, window_s)
@@ -111,7 +111,7 @@ def judged_unit(folder: Path, scenario: Scenario, simulated_ns: int) -> JudgedUn
 
 def not_judged(fixed_ns: int, before: Array, after: Array) -> Judgement:
     """Returns that no fall was found, or why none could be: that is no word for the cluster."""
-    held = "no fall of throughput or long delay found"
+    held = "no fall of throughput or slowdown found"
     if not comparable(before):
         held = (
             f"too little before it to compare with, {FEWEST_WINDOWS_BEFORE} windows after the "

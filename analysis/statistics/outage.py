@@ -1,7 +1,7 @@
 """Whether a unit's work stopped or suffered, however quiet the latencies of what ended are.
 
 Transactions that have not ended, and are far older than the longest of those that have, may never
-come back. Throughput may have fallen (``fall``), or latency risen (``delay``), after the first
+come back. Throughput may have fallen (``fall``), or latency risen (``slowdown``), after the first
 thing that was done to the cluster. What piles up only since then is a fall as well, and seen
 sooner: that none is found may be for want of a long enough time before it, while a backlog needs
 none.
@@ -12,7 +12,6 @@ from __future__ import annotations
 import numpy as np
 from scipy.special import stdtr
 
-from analysis.statistics.delay import Delay
 from analysis.statistics.fall import Fall
 from analysis.statistics.intervals import Array
 from analysis.statistics.saturation import (
@@ -22,6 +21,7 @@ from analysis.statistics.saturation import (
     Verdict,
     overloaded,
 )
+from analysis.statistics.slowdown import Slowdown
 from analysis.statistics.unfinished import Unfinished, seconds, unfinished_words
 from analysis.statistics.warmup import FEWEST_WINDOWS
 
@@ -31,7 +31,7 @@ def outage(
     unfinished: Unfinished,
     fall: Fall | None,
     cut: int,
-    delay: Delay | None = None,
+    slowdown: Slowdown | None = None,
 ) -> Judgement | None:
     """Returns the verdict of a unit in which work stopped, fell off or lagged; None: it did not.
 
@@ -40,14 +40,14 @@ def outage(
         unfinished: at the end of the run.
         fall: from ``fall_of_throughput``.
         cut: windows of warm-up.
-        delay: from ``delay_since``.
+        slowdown: from ``slowdown_since``.
     """
     measured = committed[cut:]
     nothing = len(measured) >= FEWEST_WINDOWS and unfinished.count > 0 and not measured.any()
     stopped = fall is not None and fall.stopped
     said = [fall.words] if fall is not None else []
-    if delay is not None and (fall is None or delay.outlasts(fall)):
-        said.append(delay.words)
+    if slowdown is not None and (fall is None or slowdown.outlasts(fall)):
+        said.append(slowdown.words)
     if nothing:
         said.append("no transaction was committed in the time measured")
     if unfinished.count and (unfinished.overdue or (fall is not None and not fall.came_back)):

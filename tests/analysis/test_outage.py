@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from analysis.statistics.delay import Delay, delay_since
 from analysis.statistics.fall import Fall, fall_of_throughput, stop_of_work
 from analysis.statistics.intervals import Array
 from analysis.statistics.outage import outage, piled_up_since
 from analysis.statistics.saturation import UnitCourse, Verdict
+from analysis.statistics.slowdown import Slowdown, slowdown_since
 from analysis.statistics.unfinished import Unfinished, missing
 
 WINDOW_S = 0.1
@@ -99,11 +99,11 @@ def lasting(seed: int, per_window: float, *parts: tuple[int, float]) -> tuple[Ar
 @pytest.mark.parametrize("seed", range(5))
 def test_a_delay_to_the_end_is_found(per_window: float, seed: int) -> None:
     committed, stays_s = lasting(seed, per_window, (40, 0.1), (50, 1.0))
-    delay = delay_since(committed, stays_s, slice(5, 40), 5, WINDOW_S)
-    assert delay is not None
-    assert not delay.came_back
+    slowdown = slowdown_since(committed, stays_s, slice(5, 40), 5, WINDOW_S)
+    assert slowdown is not None
+    assert not slowdown.came_back
     fall = fall_of_throughput(committed, slice(5, 40), 5, WINDOW_S)
-    found = outage(committed, NOTHING_LEFT, fall, 5, delay)
+    found = outage(committed, NOTHING_LEFT, fall, 5, slowdown)
     assert found is not None
     assert found.verdict is Verdict.DEGRADED
     assert "latency rose" in found.reason
@@ -111,22 +111,22 @@ def test_a_delay_to_the_end_is_found(per_window: float, seed: int) -> None:
 
 def test_a_delay_that_came_back_is_told_from_when_until_when() -> None:
     committed, stays_s = lasting(1, 30.0, (40, 0.1), (20, 1.0), (40, 0.1))
-    delay = delay_since(committed, stays_s, slice(5, 40), 5, WINDOW_S)
-    assert delay is not None
-    assert delay.words == "latency rose from 9.85 ms to 92.2 ms between 4.10 s and 6.30 s"
+    slowdown = slowdown_since(committed, stays_s, slice(5, 40), 5, WINDOW_S)
+    assert slowdown is not None
+    assert slowdown.words == "latency rose from 9.85 ms to 92.2 ms between 4.10 s and 6.30 s"
 
 
 def test_a_delay_is_not_told_beside_a_fall_that_it_comes_from() -> None:
     fall = Fall(4.0, 6.0, 300.0, 20.0, came_back=True)
-    delay = Delay(4.1, 6.5, 0.01, 0.9, came_back=True)
-    found = outage(course(1, (40, 30.0)), NOTHING_LEFT, fall, 5, delay)
+    slowdown = Slowdown(4.1, 6.5, 0.01, 0.9, came_back=True)
+    found = outage(course(1, (40, 30.0)), NOTHING_LEFT, fall, 5, slowdown)
     assert found is not None
     assert found.reason == fall.words
 
 
 def test_chance_is_no_delay() -> None:
     found = [
-        delay_since(
+        slowdown_since(
             *lasting(seed, per_window, (25 + before + after, stay)),
             slice(25, 25 + before),
             25,
@@ -143,7 +143,7 @@ def test_chance_is_no_delay() -> None:
 def test_one_long_wait_is_no_delay() -> None:
     committed, stays_s = lasting(1, 30.0, (100, 0.1))
     stays_s[60] += 30.0
-    assert delay_since(committed, stays_s, slice(5, 40), 5, WINDOW_S) is None
+    assert slowdown_since(committed, stays_s, slice(5, 40), 5, WINDOW_S) is None
 
 
 @pytest.mark.parametrize("seed", range(5))

@@ -25,7 +25,7 @@ MATERIAL_SLOWNESS: Final = 3.0
 """Mean latency that counts as slower, over that before."""
 
 
-class Delay(NamedTuple):
+class Slowdown(NamedTuple):
     """The stretch in which transactions took far longer than before, on average over it."""
 
     from_s: float
@@ -49,12 +49,12 @@ class Delay(NamedTuple):
         return self.until_s - fall.until_s > fall.until_s - fall.from_s
 
 
-def delay_since(
+def slowdown_since(
     committed: Array, stays_s: Array, before: slice, cut: int, window_s: float
-) -> Delay | None:
+) -> Slowdown | None:
     """Returns the stretch in which transactions lost most by taking far longer; None: they did not.
 
-    Most of its windows are slow, so a few long waits for a lock are no delay.
+    Most of its windows are slow, so a few long waits for a lock are no slowdown.
 
     Args:
         committed: transactions by window from the beginning; shape (windows,).
@@ -78,7 +78,7 @@ def delay_since(
         return None
     if ended[high:].sum() < FEWEST_BEFORE:
         high = len(ended)  # what is left is too little to tell
-    return Delay(
+    return Slowdown(
         from_s=(first + low) * window_s,
         until_s=(first + high) * window_s,
         before_s=before_s,
