@@ -33,7 +33,7 @@ def outage(
     cut: int,
     slowdown: Slowdown | None = None,
 ) -> Judgement | None:
-    """Returns the verdict of a unit in which work stopped, fell off or lagged; None: it did not.
+    """Returns the verdict of a unit in which work stopped or suffered; None: it did not.
 
     Args:
         committed: transactions by window from the beginning; shape (windows,).

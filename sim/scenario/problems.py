@@ -45,7 +45,7 @@ class Problem:
 class ScenarioError(Exception):
     """A scenario cannot be used; ``problems`` has all the reasons, in the order of the file.
 
-    What is said of one line several times, such as of a swept key at each of its values, counts once.
+    What is said of one line several times, as of a swept key at each of its values, counts once.
     """
 
     def __init__(self, problems: Iterable[Problem]) -> None:
