@@ -16,7 +16,7 @@ from benchmarks.published_cases import (
     REQUESTS,
     STATIONS,
     Outcome,
-    Setting,
+    Overrides,
     run_cases,
 )
 from benchmarks.published_fit import (
@@ -88,15 +88,15 @@ def print_fitted(fitted: Fitted, before: Constants) -> None:
     print(f"of which the figures determine {fitted.determined:.1f}\n")
 
 
-def cross_validate(setting: Setting, rounds: int, workers: int) -> None:
+def cross_validate(overrides: Overrides, rounds: int, workers: int) -> None:
     """Prints what each workload is predicted to do by a fit to the others.
 
     Each fit begins at the guesses: the model's own costs know the workload that is left out.
     """
     predicted: list[Outcome] = []
-    start = Start.at(GUESSES_US, setting, workers)
+    start = Start.at(GUESSES_US, overrides, workers)
     for without in WORKLOADS:
-        fitted = fit(setting, without, rounds, workers, start)
+        fitted = fit(overrides, without, rounds, workers, start)
         print_fitted(fitted, GUESSES_US)
         some = [each for each in fitted.outcomes if each.case.workload == without]
         print_figures(some, without)
@@ -113,19 +113,18 @@ def main() -> None:
     parser.add_argument("--cross", action="store_true", help="leave out each workload in turn")
     parser.add_argument("--rounds", type=int, default=3, help="of the fit")
     parser.add_argument("--workers", type=int, default=cores())
-    parser.add_argument("--scale", type=float, default=1.0, help="of all windows, to try it")
     parser.add_argument("--set", action="append", default=[], help="what is not fitted")
     said = parser.parse_args()
-    setting = Setting(tuple(said.set), said.scale)
+    overrides = tuple(said.set)
     if said.cross:
-        cross_validate(setting, said.rounds, said.workers)
+        cross_validate(overrides, said.rounds, said.workers)
         return
     if said.fit or said.without:
-        fitted = fit(setting, said.without, said.rounds, said.workers)
-        print_fitted(fitted, own_constants(setting))
+        fitted = fit(overrides, said.without, said.rounds, said.workers)
+        print_fitted(fitted, own_constants(overrides))
         outcomes = fitted.outcomes
     else:
-        outcomes = run_cases(setting, said.workers)
+        outcomes = run_cases(overrides, said.workers)
     print_outcomes(outcomes, said.without)
     rest = residuals(outcomes, said.without)
     print(f"chi2 {rest @ rest:.1f} of {len(rest)} figures")

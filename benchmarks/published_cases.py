@@ -119,23 +119,17 @@ class Outcome:
     """Utilisation by station, 0 to 1, over all nodes that have one."""
 
 
-@dataclass(frozen=True, slots=True)
-class Setting:
-    """What all cases are run with."""
-
-    overrides: tuple[str, ...] = ()
-    """As ``--set`` takes them."""
-    scale: float = 1.0
-    """Of all windows; below 1 only to try the command, since threads are still starting."""
+Overrides = tuple[str, ...]
+"""What all cases are run with, as ``--set`` takes it."""
 
 
-def run_cases(setting: Setting, workers: int) -> list[Outcome]:
+def run_cases(overrides: Overrides, workers: int) -> list[Outcome]:
     """Returns the outcomes of all cases; units run in worker processes."""
     tasks = [(case, number) for case in CASES for number in range(case.replications)]
     tasks.sort(key=lambda task: -_cost(task[0]))
     with ProcessPoolExecutor(workers) as pool:
         futures = {
-            (case.name, number): pool.submit(run_case, case, setting, number)
+            (case.name, number): pool.submit(run_case, case, overrides, number)
             for case, number in tasks
         }
         return [
@@ -157,9 +151,9 @@ def _mean_of(outcomes: Sequence[Outcome]) -> Outcome:
     )
 
 
-def run_case(case: Case, setting: Setting, replication: int) -> Outcome:
+def run_case(case: Case, overrides: Overrides, replication: int) -> Outcome:
     """Runs one unit of a case; the same random numbers whatever the costs."""
-    scenario = scenario_of(case, setting)
+    scenario = scenario_of(case, overrides)
     sink = MemorySink()
     gc.disable()
     run_unit(scenario, replication, sink)
@@ -187,15 +181,15 @@ def run_case(case: Case, setting: Setting, replication: int) -> Outcome:
     return Outcome(case, {name: every[name] for name in case.theirs}, busy)
 
 
-def scenario_of(case: Case, setting: Setting) -> Scenario:
+def scenario_of(case: Case, overrides: Overrides) -> Scenario:
     """Returns a case's scenario, shortened."""
-    overrides = [
-        f"run.warmup={max(1, round(case.warmup_ms * setting.scale / 10)) * 10}ms",
-        f"run.measure={max(1, round(case.measure_ms * setting.scale / 10)) * 10}ms",
+    said = [
+        f"run.warmup={case.warmup_ms}ms",
+        f"run.measure={case.measure_ms}ms",
         "run.window=10ms", "run.replications=1", "run.checks=false",
-        *setting.overrides,
+        *overrides,
     ]  # fmt: skip
-    study = load_study(SCENARIOS / case.file, overrides)
+    study = load_study(SCENARIOS / case.file, said)
     point = next(
         each for each in study.points if each.get("workload.threads", case.threads) == case.threads
     )

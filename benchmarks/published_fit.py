@@ -28,7 +28,7 @@ from benchmarks.published_cases import (
     TPMC_PER_TXN_PER_S,
     Case,
     Outcome,
-    Setting,
+    Overrides,
     run_cases,
     scenario_of,
     spread_of,
@@ -84,19 +84,19 @@ class Start:
     outcomes: Sequence[Outcome]
 
     @classmethod
-    def at(cls, constants: Constants, setting: Setting, workers: int) -> Self:
+    def at(cls, constants: Constants, overrides: Overrides, workers: int) -> Self:
         """Runs all cases with some constants."""
-        return cls(constants, run_cases(_with(setting, constants), workers))
+        return cls(constants, run_cases(_with(overrides, constants), workers))
 
 
-def own_constants(setting: Setting) -> dict[str, float]:
-    """Returns the free constants as the model has them, or as the setting says."""
-    costs = scenario_of(CASES[0], setting).hardware.cpu
+def own_constants(overrides: Overrides) -> dict[str, float]:
+    """Returns the free constants as the model has them, or as the overrides say."""
+    costs = scenario_of(CASES[0], overrides).hardware.cpu
     return {name: getattr(costs, f"{name}_ns") / 1_000 for name in GUESSES_US}
 
 
 def fit(
-    setting: Setting,
+    overrides: Overrides,
     without: str | None,
     rounds: int,
     workers: int,
@@ -105,14 +105,14 @@ def fit(
     """Fits the free constants to all workloads but one.
 
     Args:
-        setting: what is not fitted.
+        overrides: what is not fitted.
         without: the workload that is left out, to be predicted; None: all count.
         rounds: how often all cases are run before the last time.
         workers: processes.
         start: where the fit begins; None: at the model's own costs.
     """
-    surrogate = _Surrogate(setting, without)
-    start = start or Start.at(own_constants(setting), setting, workers)
+    surrogate = _Surrogate(overrides, without)
+    start = start or Start.at(own_constants(overrides), overrides, workers)
     best, tried, lowest = start, start, math.inf
     for number in range(1, rounds + 1):
         chi2 = surrogate.look(tried.outcomes, tried.constants)
@@ -122,7 +122,7 @@ def fit(
             constants = surrogate.best(tried.constants)
         else:  # The step was too long for what the estimate does not know.
             constants = _between(best.constants, tried.constants)
-        tried = Start.at(constants, setting, workers)
+        tried = Start.at(constants, overrides, workers)
     if surrogate.look(tried.outcomes, tried.constants) < lowest:
         best = tried
     surrogate.look(best.outcomes, best.constants)
@@ -142,8 +142,8 @@ def residuals(outcomes: Sequence[Outcome], without: str | None) -> NDArray[np.fl
 class _Surrogate:
     """The estimate of all cases, with what it misses."""
 
-    def __init__(self, setting: Setting, without: str | None) -> None:
-        self._scenarios = [scenario_of(case, setting) for case in CASES]
+    def __init__(self, overrides: Overrides, without: str | None) -> None:
+        self._scenarios = [scenario_of(case, overrides) for case in CASES]
         self._footprints = [footprint(scenario) for scenario in self._scenarios]
         self._counts = _counting(without)
         self._missed = np.zeros(len(self._counts))
@@ -255,6 +255,6 @@ def _constants(logs: Sequence[float] | NDArray[np.float64]) -> dict[str, float]:
     return {name: math.exp(log) for name, log in zip(GUESSES_US, logs, strict=True)}
 
 
-def _with(setting: Setting, constants: Constants) -> Setting:
+def _with(overrides: Overrides, constants: Constants) -> Overrides:
     own = tuple(f"hardware.cpu.{name}={round(1_000 * us)}ns" for name, us in constants.items())
-    return Setting((*setting.overrides, *own), setting.scale)
+    return (*overrides, *own)
