@@ -14,7 +14,7 @@ from analysis.page.capacity import capacity_tiles
 from analysis.page.content import Tile
 from analysis.page.findings import Findings
 from analysis.report.cells import plain_value, tone_of
-from analysis.statistics.unfinished import unfinished_words
+from analysis.statistics.unfinished import number_of, unfinished_words
 
 LOCKS: Final = MetricKey("lock_latency_ms")
 TXNS: Final = MetricKey("txn_latency_ms")
@@ -214,7 +214,7 @@ def _failures(found: Findings, point: int) -> str:
     moved = found.amount(point, found.main, MetricKey("leader_transfers"))
     moving = "In a run, on average, "
     if moved >= 1:
-        moving = f"While {_number_of(moved, 'leader')} moved in a run, on average, "
+        moving = f"While {number_of(moved, 'leader')} moved in a run, on average, "
     worst = [found.value(point, name, MetricKey("txn_latency_ms", stat="max")) for name in names]
     longest = ""
     if all(number.is_there for number in worst):
@@ -230,7 +230,7 @@ def _failures(found: Findings, point: int) -> str:
 def _lost_and_failed(found: Findings, point: int, variant: str) -> str:
     lost = _count(found.amount(point, variant, MetricKey("locks_lost")), "lock")
     failed = _failed(found, point, variant)
-    failures = f"{_number_of(failed, 'transaction')} failed"
+    failures = f"{number_of(failed, 'transaction')} failed"
     left = found.amount(point, variant, MetricKey("txns_unfinished"))
     if not left:
         return f"{lost} lost, {failures} and all had ended"
@@ -240,16 +240,8 @@ def _lost_and_failed(found: Findings, point: int, variant: str) -> str:
 
 def _count(times: float, what: str) -> str:
     """Returns ``no lock was``, ``1 lock was`` or ``12.5 locks were``."""
-    number = _number_of(times, what)
+    number = number_of(times, what)
     return f"{number} were" if number.endswith("s") else f"{number} was"
-
-
-def _number_of(times: float, what: str) -> str:
-    """Returns ``no lock``, ``1 lock`` or ``12.5 locks``."""
-    if times == 0:
-        return f"no {what}"
-    shown = f"{times:,.0f}" if times >= 100 or times == int(times) else f"{times:.1f}"
-    return f"{shown} {what}" if shown == "1" else f"{shown} {what}s"
 
 
 def _of_one(found: Findings) -> Iterator[str]:
