@@ -65,6 +65,9 @@ def bench(
         raise CommandError("bench measures the sources of a checkout; run it there: make bench")
     from benchmarks.quick import FAILED, Found, document, line_of, measured
 
+    if json_file is not None:  # Better now than in five minutes.
+        json_file.parent.mkdir(parents=True, exist_ok=True)
+        json_file.open("a").close()
     begun_s = perf_counter()
     found: Found = {}
     for figures in measured(tiny=tiny):

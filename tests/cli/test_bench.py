@@ -38,6 +38,17 @@ def test_every_quick_figure_is_measured(tmp_path: Path, capsys: pytest.CaptureFi
     assert found["kernel_hash_equal"] is True
 
 
+def test_a_file_that_cannot_be_written_is_refused_before_anything_is_measured(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    no_folder = tmp_path / "file"
+    no_folder.touch()
+    assert main(["bench", "--json", str(no_folder / "bench.json")]) == ExitStatus.BAD_INPUT
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert str(no_folder) in captured.err
+
+
 def test_what_a_study_has_cost_is_read_from_its_folder(golden_run: Path) -> None:
     assert units_cpu_s(golden_run) > 0
     assert 0 < widest_ratio(golden_run) < 10
