@@ -46,7 +46,8 @@ def _tell(result: ScriptResult, *, rewrite: bool) -> None:
         ended = "as expected"
         if rewrite:
             ended = "rewritten" if result.differences else "unchanged"
-        say(output(), f"{result.name}: {result.commands} commands, {ended}")
+        carried_out = f"{result.commands} command{'s' * (result.commands != 1)}"
+        say(output(), f"{result.name}: {carried_out}, {ended}")
 
 
 def _scripts(files: Sequence[Path]) -> list[Path]:

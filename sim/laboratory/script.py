@@ -111,6 +111,8 @@ def run_text(written: str, name: str) -> ScriptResult:
             if output != list(block.expected):
                 differences.append(_difference(name, block, output))
             printed.append(block.printed(output))
+        if not commands:
+            raise ScriptProblem("has no command; write some, as docs/SCRIPTS.md shows")
     except ScriptProblem as problem:
         return ScriptResult(name, commands, tuple(differences), problem.in_file(name), written)
     except Exception as error:

@@ -31,7 +31,7 @@ def test_exit_status(folder: Path, names: list[str], status: int) -> None:
 def test_a_folder_means_the_scripts_in_it(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["script", str(folder)]) == 2
     said = capsys.readouterr()
-    assert "fine.txt: 1 commands, as expected" in said.out
+    assert "fine.txt: 1 command, as expected" in said.out
     assert "+ locked k1 in-memory" in said.out
     assert "mistake.txt:1: no command lokc; did you mean lock?" in said.err
 

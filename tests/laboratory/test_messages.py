@@ -109,6 +109,12 @@ def test_a_separator_without_a_command() -> None:
     assert result.problem.startswith("s.txt:2: ---- without a command")
 
 
+@pytest.mark.parametrize("text", ["", "# prose\n"])
+def test_a_script_without_a_command_has_checked_nothing(text: str) -> None:
+    result = run_text(text, "s.txt")
+    assert result.problem.startswith("s.txt: has no command; write some")
+
+
 def test_what_is_no_file(tmp_path: Path) -> None:
     assert run_script(tmp_path / "none.txt").problem.endswith("no such file; check its name")
     assert "is a folder" in run_script(tmp_path).problem
