@@ -111,8 +111,6 @@ def run_text(written: str, name: str) -> ScriptResult:
             if output != list(block.expected):
                 differences.append(_difference(name, block, output))
             printed.append(block.printed(output))
-        if not commands:
-            raise ScriptProblem("has no command; write some, as docs/SCRIPTS.md shows")
     except ScriptProblem as problem:
         return ScriptResult(name, commands, tuple(differences), problem.in_file(name), written)
     except Exception as error:
@@ -121,6 +119,8 @@ def run_text(written: str, name: str) -> ScriptResult:
             line.number,
         )
         return ScriptResult(name, commands, tuple(differences), broken.in_file(name), written)
+    if not commands:
+        return _refused(name, "has no command; write some, as docs/SCRIPTS.md shows")
     text = "\n\n".join(printed) + "\n"
     return ScriptResult(name, commands, tuple(differences), "", text)
 
