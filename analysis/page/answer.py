@@ -14,7 +14,8 @@ from analysis.page.capacity import capacity_tiles
 from analysis.page.content import Tile
 from analysis.page.findings import Findings
 from analysis.report.cells import plain_value, tone_of
-from analysis.statistics.unfinished import number_of, unfinished_words
+from analysis.statistics.amounts import number_of
+from analysis.statistics.unfinished import unfinished_words
 
 LOCKS: Final = MetricKey("lock_latency_ms")
 TXNS: Final = MetricKey("txn_latency_ms")

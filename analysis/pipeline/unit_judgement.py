@@ -89,15 +89,15 @@ def judged_unit(folder: Path, scenario: Scenario, simulated_ns: int) -> JudgedUn
     fall = fall_of_throughput(committed, before, first, window_s)
     if fall is None and event_ns is not None:
         fall = stop_of_work(committed, event_ns // window_ns, first, window_s)
-    piled = overloaded(course, first)
+    overload = overloaded(course, first)
     stays_s = _stays_s(folder, windows)
-    slowdown = None if piled else slowdown_since(committed, stays_s, before, first, window_s)
+    slowdown = None if overload else slowdown_since(committed, stays_s, before, first, window_s)
     stopped = outage(committed, unfinished, fall, first, slowdown) or piled_up_since(
         course, before, first, window_s
     )
     untold = missing(course, first, float(stays_s[first:].sum()), unfinished, window_s)
     if fixed_ns is not None:
-        found = stopped or piled or untold
+        found = stopped or overload or untold
         found = found or not_judged(fixed_ns, committed[before], committed[before.stop :])
     else:
         busy = counters.busy_shares(first)

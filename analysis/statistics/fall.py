@@ -58,9 +58,14 @@ class Fall(NamedTuple):
     def words(self) -> str:
         """What a reader sees of it."""
         fell = f"throughput fell from {self.before_per_s:,.0f}/s to {self.during_per_s:,.0f}/s"
-        if self.came_back:
-            return f"{fell} between {self.from_s:.2f} s and {self.until_s:.2f} s"
-        return f"{fell} at {self.from_s:.2f} s and had not come back at the end"
+        return f"{fell} {when(self.from_s, self.until_s, came_back=self.came_back)}"
+
+
+def when(from_s: float, until_s: float, *, came_back: bool) -> str:
+    """Returns ``between 4.00 s and 6.00 s``, or since when if it had not come back."""
+    if came_back:
+        return f"between {from_s:.2f} s and {until_s:.2f} s"
+    return f"at {from_s:.2f} s and had not come back at the end"
 
 
 def fall_of_throughput(committed: Array, before: slice, cut: int, window_s: float) -> Fall | None:

@@ -12,6 +12,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.special import stdtr
 
+from analysis.statistics.amounts import seconds
 from analysis.statistics.fall import Fall
 from analysis.statistics.intervals import Array
 from analysis.statistics.saturation import (
@@ -22,7 +23,7 @@ from analysis.statistics.saturation import (
     overloaded,
 )
 from analysis.statistics.slowdown import Slowdown
-from analysis.statistics.unfinished import Unfinished, seconds, unfinished_words
+from analysis.statistics.unfinished import Unfinished, unfinished_words
 from analysis.statistics.warmup import FEWEST_WINDOWS
 
 

@@ -10,6 +10,7 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
+from analysis.statistics.amounts import seconds
 from analysis.statistics.fall import (
     FEWEST_BEFORE,
     FEWEST_WINDOWS_BEFORE,
@@ -17,9 +18,9 @@ from analysis.statistics.fall import (
     MATERIAL_STOP_S,
     Fall,
     comparable,
+    when,
 )
 from analysis.statistics.intervals import Array
-from analysis.statistics.unfinished import seconds
 
 MATERIAL_SLOWNESS: Final = 3.0
 """Mean latency that counts as slower, over that before."""
@@ -40,9 +41,7 @@ class Slowdown(NamedTuple):
     def words(self) -> str:
         """What a reader sees of it."""
         rose = f"latency rose from {seconds(self.before_s)} to {seconds(self.during_s)}"
-        if self.came_back:
-            return f"{rose} between {self.from_s:.2f} s and {self.until_s:.2f} s"
-        return f"{rose} at {self.from_s:.2f} s and had not come back at the end"
+        return f"{rose} {when(self.from_s, self.until_s, came_back=self.came_back)}"
 
     def outlasts(self, fall: Fall) -> bool:
         """Whether it went on long after a fall of throughput, which it may have begun with."""

@@ -51,8 +51,6 @@ class RangeSection(Section):
 
 _POINT: Final = MapOf(ANYTHING, example="workload.threads: 50")
 _BETWEEN: Final = "workload.threads: {between: [50, 400]}"
-_RANGES: Final = MapOf(SectionOf(RangeSection), example=_BETWEEN, at_least=1, at_most=20)
-_FACTORS: Final = MapOf(SectionOf(RangeSection), example=_BETWEEN, at_least=2, at_most=50)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -63,7 +61,9 @@ class LatinHypercubeSection(Section):
     seed: int = Count(0, 2**53 - 1).key(
         "Seed of the positions of the points. Source: our own default, fixed.", default=1
     )
-    ranges: Mapping[str, RangeSection] = _RANGES.key("Ranges by dotted key.")
+    ranges: Mapping[str, RangeSection] = MapOf(
+        SectionOf(RangeSection), example=_BETWEEN, at_least=1, at_most=20
+    ).key("Ranges by dotted key.")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -225,7 +225,9 @@ class Range:
 class Sensitivity(Section):
     """Keys that affect the outcomes most."""
 
-    factors: tuple[Range, ...] = _FACTORS.key("Ranges by dotted key, all varied at once.")
+    factors: tuple[Range, ...] = MapOf(
+        SectionOf(RangeSection), example=_BETWEEN, at_least=2, at_most=50
+    ).key("Ranges by dotted key, all varied at once.")
     outcomes: tuple[MetricKey, ...] = ListOf(FIGURE, at_least=1, at_most=20).key(
         "Metrics to explain; with two or more variants, the ratio of the second to the first."
     )

@@ -49,9 +49,10 @@ class ScenarioError(Exception):
     """
 
     def __init__(self, problems: Iterable[Problem]) -> None:
-        said = {(each.mark.file, each.mark.line, each.path, each.message): each
-                for each in sorted(problems, reverse=True)}  # fmt: skip
-        self.problems = sorted(said.values())
+        first: dict[tuple[str, int, str, str], Problem] = {}
+        for each in sorted(problems):
+            first.setdefault((each.mark.file, each.mark.line, each.path, each.message), each)
+        self.problems = list(first.values())
         super().__init__("\n".join(str(problem) for problem in self.problems))
 
     def __reduce__(self) -> tuple[type[ScenarioError], tuple[list[Problem]]]:

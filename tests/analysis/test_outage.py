@@ -1,4 +1,4 @@
-"""Falls of throughput and transactions without an end, from courses that are made up."""
+"""Falls of throughput, slowdowns and transactions without an end, from made-up courses."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ def lasting(seed: int, per_window: float, *parts: tuple[int, float]) -> tuple[Ar
 
 @pytest.mark.parametrize("per_window", [6.0, 30.0])
 @pytest.mark.parametrize("seed", range(5))
-def test_a_delay_to_the_end_is_found(per_window: float, seed: int) -> None:
+def test_a_slowdown_to_the_end_is_found(per_window: float, seed: int) -> None:
     committed, stays_s = lasting(seed, per_window, (40, 0.1), (50, 1.0))
     slowdown = slowdown_since(committed, stays_s, slice(5, 40), 5, WINDOW_S)
     assert slowdown is not None
@@ -109,14 +109,14 @@ def test_a_delay_to_the_end_is_found(per_window: float, seed: int) -> None:
     assert "latency rose" in found.reason
 
 
-def test_a_delay_that_came_back_is_told_from_when_until_when() -> None:
+def test_a_slowdown_that_came_back_is_told_from_when_until_when() -> None:
     committed, stays_s = lasting(1, 30.0, (40, 0.1), (20, 1.0), (40, 0.1))
     slowdown = slowdown_since(committed, stays_s, slice(5, 40), 5, WINDOW_S)
     assert slowdown is not None
     assert slowdown.words == "latency rose from 9.85 ms to 92.2 ms between 4.10 s and 6.30 s"
 
 
-def test_a_delay_is_not_told_beside_a_fall_that_it_comes_from() -> None:
+def test_a_slowdown_is_not_told_beside_a_fall_that_it_comes_from() -> None:
     fall = Fall(4.0, 6.0, 300.0, 20.0, came_back=True)
     slowdown = Slowdown(4.1, 6.5, 0.01, 0.9, came_back=True)
     found = outage(course(1, (40, 30.0)), NOTHING_LEFT, fall, 5, slowdown)
@@ -124,7 +124,7 @@ def test_a_delay_is_not_told_beside_a_fall_that_it_comes_from() -> None:
     assert found.reason == fall.words
 
 
-def test_chance_is_no_delay() -> None:
+def test_chance_is_no_slowdown() -> None:
     found = [
         slowdown_since(
             *lasting(seed, per_window, (25 + before + after, stay)),
@@ -140,7 +140,7 @@ def test_chance_is_no_delay() -> None:
     assert sum(each is not None for each in found) <= 3
 
 
-def test_one_long_wait_is_no_delay() -> None:
+def test_one_long_wait_is_no_slowdown() -> None:
     committed, stays_s = lasting(1, 30.0, (100, 0.1))
     stays_s[60] += 30.0
     assert slowdown_since(committed, stays_s, slice(5, 40), 5, WINDOW_S) is None
