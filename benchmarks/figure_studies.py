@@ -167,6 +167,9 @@ STUDIES: Final[Mapping[str, Study]] = {
     "transfer_fails": _shipped(
         "transfer_fails", pictures={"transfer_fails_over_time.png": "plots/over_time.png"}
     ),
+    "full_disk": _shipped(
+        "full_disk", pictures={"full_disk_over_time.png": "plots/over_time_1.png"}
+    ),
     "sweep_threads": _shipped(
         "sweep_threads",
         pictures={"sweep_threads_p99.png": "plots/sweep_lock_latency_p99.png"},

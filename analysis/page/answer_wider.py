@@ -13,6 +13,7 @@ from analysis.experiments.case_words import (
     unit_words,
 )
 from analysis.metrics.numbers import StudyNumber, change_text, signed
+from analysis.metrics.rounding import NOT_KNOWN
 from analysis.page.findings import Findings
 from analysis.plots.axes import Axis, axes_of
 from analysis.plots.sweep_outcomes import OutcomeCells, outcome_cells
@@ -41,32 +42,38 @@ def _range(found: Findings, axes: Sequence[Axis], cells: OutcomeCells) -> str:
     is_alone = len(found.variants) == 1
     get = cells.value if is_alone else cells.ratio
     numbers = [(get(point, found.main), point) for point in found.points]
-    known = [(number, point) for number, point in numbers if number.is_there]
-    if not known:
+    there = [(number, point) for number, point in numbers if number.is_there]
+    if not there:
         return ""
-    known.sort(key=lambda pair: pair[0].value)
-    ends = known[0], known[-1]
+    against = "" if is_alone else f", {found.main} against {found.baseline}"
+    what = f"{capital(cells.outcome.name)}{against}"
+    there.sort(key=lambda pair: pair[0].value)
     shown = [
         plain_value(number, cells.outcome.scale) if is_alone else change_text(number)
-        for number, _ in ends
+        for number, _ in there
     ]
-    places = [", ".join(f"{axis.name} {axis.label(at)}" for axis in axes) for _, at in ends]
-    against = "" if is_alone else f", {found.main} against {found.baseline}"
-    ratios = [number for number, _ in known]
-    return (
-        f"{capital(cells.outcome.name)}{against}: from {shown[0]} (at {places[0]}) to {shown[1]} "
-        f"(at {places[1]}){_tally(found, ratios)}{_past_level(found, cells, ratios)}."
-    )
+    known = [each for each in zip(there, shown, strict=True) if each[1] != NOT_KNOWN]
+    if not known:
+        return f"{what}: {NOT_KNOWN}, it varies too much from run to run."
+    beyond = _past_level(found, cells, [number for number, _ in there])
+    ratios = [number for (number, _), _ in known]
+    alike = sum(ratio.has_interval and not ratio.told_apart for ratio in ratios)
+    if alike == len(found.points) and not is_alone:
+        return f"{what}: no clear difference anywhere{beyond}."
+    ends = [
+        f"{text} (at {', '.join(f'{axis.name} {axis.label(at)}' for axis in axes)})"
+        for (_, at), text in (known[0], known[-1])
+    ]
+    between = f"from {ends[0]} to {ends[1]}" if len(known) > 1 else ends[0]
+    tally = _tally(found, 0 if is_alone else alike, len(found.points) - len(known))
+    return f"{what}: {between}{tally}{beyond}."
 
 
-def _tally(found: Findings, known: Sequence[StudyNumber]) -> str:
+def _tally(found: Findings, alike: int, without: int) -> str:
     """Returns at how many points the variants cannot be told apart, and how many say nothing."""
-    if len(found.variants) == 1:
-        return ""
-    alike = sum(ratio.has_interval and not ratio.told_apart for ratio in known)
-    without = len(found.points) - len(known)
+    number = "no ratio" if len(found.variants) > 1 else "no number"
     parts = [f"no clear difference at {alike} of {len(found.points)} points"] if alike else []
-    parts += [f"no ratio at {without}"] if without else []
+    parts += [f"{number} at {without}"] if without else []
     return f"; {', '.join(parts)}" if parts else ""
 
 

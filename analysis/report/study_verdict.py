@@ -10,6 +10,7 @@ from typing import Any, Final
 from analysis.experiments.case_words import case_words, stop_words
 from analysis.report.refusal import STOPPED, refused_for, verdict_lines
 from analysis.statistics.saturation import Verdict
+from analysis.study.units import at_point
 
 _SAYS: Final = {
     Verdict.OUTAGE: "work stopped and had not come back when the run ended",
@@ -72,17 +73,20 @@ def study_verdict(summary: Mapping[str, Any]) -> StudyVerdict:
     """
     if "capacity" in summary:
         searched = summary["capacity"]
-        still = [case for case in searched.get("cases", ()) if stop_words(searched, case)]
+        cases = searched.get("cases", ())
+        still = [case for case in cases if stop_words(searched, case)]
         seen = {Verdict.OUTAGE} if still else set()
-        where = f"{_share(len(still), len(searched['cases']))}" if still else ""
+        where = _where([case_words(case) for case in still], len(cases))
         lowest = all(case["status"] == "below" for case in still)
         at = "the lowest load already" if lowest else "a load that was to be carried"
         says = f"{where}work stopped at {at}." if still else ""
         stopped = [f"{case_words(case)}: {stop_words(searched, case)}" for case in still]
     else:
         units = summary["units"]
-        came_to = [_came_to(case["verdicts"]) for case in units]
-        seen = {verdict for case in came_to for verdict in case}
+        came_to = {
+            at_point(case["variant"], case["point"]): _came_to(case["verdicts"]) for case in units
+        }
+        seen = {verdict for case in came_to.values() for verdict in case}
         says, stopped = _sentence(came_to), verdict_lines(units, STOPPED)
     outcome = next(_outcomes(summary, seen), StudyOutcome.PASSED)
     return StudyVerdict(
@@ -93,9 +97,15 @@ def study_verdict(summary: Mapping[str, Any]) -> StudyVerdict:
     )
 
 
-def _share(number: int, of: int) -> str:
-    """Returns ``in 1 of 3 cases ``; nothing where there is one case."""
-    return f"in {number:,} of {of:,} cases " if of > 1 else ""
+def _where(names: Sequence[str], of: int) -> str:
+    """Returns in which cases something is so; nothing where there is one case.
+
+    Such as ``in 2 of 4 cases ``, or ``in 1 of 4 cases, in_memory at workload.threads = 50, ``.
+    """
+    if of == 1:
+        return ""
+    name = f", {names[0]}," if len(names) == 1 else ""
+    return f"in {len(names):,} of {of:,} cases{name} "
 
 
 def _came_to(verdicts: Mapping[str, int]) -> set[Verdict]:
@@ -105,11 +115,11 @@ def _came_to(verdicts: Mapping[str, int]) -> set[Verdict]:
     return stopped if refused is None else {*stopped, refused}
 
 
-def _sentence(came_to: Sequence[set[Verdict]]) -> str:
+def _sentence(came_to: Mapping[str, set[Verdict]]) -> str:
     for verdict, what in _SAYS.items():
-        cases = sum(verdict in case for case in came_to)
-        if cases:
-            return f"{_share(cases, len(came_to))}{what}."
+        names = [name for name, case in came_to.items() if verdict in case]
+        if names:
+            return f"{_where(names, len(came_to))}{what}."
     return ""
 
 

@@ -69,13 +69,16 @@ def test_the_gravest_decides(content: dict[str, Any], outcome: str, fails: bool)
 def test_every_case_that_stopped_is_named_the_worst_first() -> None:
     found = study_verdict(summary("stable", "degraded", "outage"))
     assert found.stopped == ("v2: outage (because)", "v1: degraded (because)")
-    assert found.says == "in 1 of 3 cases work stopped and had not come back when the run ended."
+    says = "in 1 of 3 cases, v2, work stopped and had not come back when the run ended."
+    assert found.says == says
+    two = study_verdict(summary("stable", "degraded", "degraded")).says
+    assert two.startswith("in 2 of 3 cases throughput fell")
     assert study_verdict(summary("stable")).stopped == ()
     assert study_verdict(summary("stable")).says == ""
 
 
 def test_what_piles_up_or_is_too_short_is_said_and_drifts_by_chance_are_not() -> None:
-    says = "in 1 of 2 cases work piled up: more was asked for than was done."
+    says = "in 1 of 2 cases, v1, work piled up: more was asked for than was done."
     assert study_verdict(summary("stable", "overloaded")).says == says
     assert study_verdict(summary("not settled")).says == "the run was too short for its latencies."
     content = summary("stable")
@@ -101,7 +104,7 @@ def test_a_search_in_which_work_stops_below_the_capacity_is_not_fine() -> None:
 
 def test_a_search_whose_lowest_load_stops_says_so() -> None:
     found = study_verdict(summary("outage", capacity=searched("outage", "overload")))
-    assert found.says == "in 1 of 2 cases work stopped at the lowest load already."
+    assert found.says == "in 1 of 2 cases, v0, work stopped at the lowest load already."
     assert found.stopped == (
         "v0: less than 50/s: work stops at the lower end already, look at what is done to the "
         "cluster",

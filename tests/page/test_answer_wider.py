@@ -1,11 +1,15 @@
-"""The answers of searches for capacity."""
+"""The answers of sweeps, and of searches for capacity."""
 
 from __future__ import annotations
 
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
-from analysis.page.answer_wider import of_capacity
+import pytest
+
+from analysis.page.answer_wider import of_capacity, of_sweep
 from analysis.page.capacity import capacity_tiles
+from analysis.page.findings import Findings
 
 
 def case(variant: str, load: float | None, **more: Any) -> dict[str, Any]:
@@ -74,3 +78,43 @@ def test_a_tile_says_how_far_a_case_goes_or_why_that_is_not_known() -> None:
     assert known.detail == "store pollers, 97 % busy, +50 % headroom"
     assert unknown.change == "more than 4,000/s"
     assert "raise capacity.between" in unknown.detail
+
+
+def swept(*ratios: tuple[float, float]) -> Findings:
+    """Returns a study of two variants at as many points: the ratio at each, and half its width."""
+    points = [{"workload.threads": 10 * (place + 1)} for place in range(len(ratios))]
+    rows, comparisons = [], []
+    for point, (ratio, half) in zip(points, ratios, strict=True):
+        of = {"metric": "lock_latency_ms", "class": "all", "stat": "mean", "point": point}
+        for variant, value in (("pipelined", 2.0), ("in_memory", 2.0 * ratio)):
+            ends = {"ci_low": value - half, "ci_high": value + half, "replications": 5}
+            rows.append(of | ends | {"variant": variant, "value": value})
+        between = {"ratio": ratio, "ci_low": ratio - half, "ci_high": ratio + half}
+        comparisons.append(of | between | {"variant": "in_memory", "baseline": "pipelined"})
+    variants = dict.fromkeys(("pipelined", "in_memory"))
+    study = SimpleNamespace(variants=variants, contours={}, resolved_yaml=lambda: "{}")
+    run = SimpleNamespace(study=study, plan=SimpleNamespace(points=points))
+    summary: dict[str, Any] = {
+        "rows": rows, "comparisons": comparisons, "expectations": [], "verdict": {"says": ""},
+    }  # fmt: skip
+    return Findings(cast(Any, run), summary, cast(Any, None), [])
+
+
+@pytest.mark.parametrize(
+    ("ratios", "says"),
+    [
+        (
+            [(0.5, 0.02), (0.99, 0.02), (0.8, 0.02)],
+            "from −50 % [−52, −48] (at threads 10) to −1 % [−3, +1] (at threads 20); no "
+            "clear difference at 1 of 3 points",
+        ),
+        ([(1.01, 0.02), (0.99, 0.02)], "no clear difference anywhere"),
+        ([(0.5, 0.02), (1500.0, 1600.0)], "−50 % [−52, −48] (at threads 10); no ratio at 1"),
+        ([(800.0, 900.0), (900.0, 950.0)], "not known yet, it varies too much from run to run"),
+    ],
+)
+def test_a_sweep_is_told_by_its_ends_as_far_as_they_are_known(
+    ratios: list[tuple[float, float]], says: str
+) -> None:
+    [said] = of_sweep(swept(*ratios))
+    assert said == f"Lock latency, mean, in_memory against pipelined: {says}."
