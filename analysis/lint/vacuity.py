@@ -83,6 +83,8 @@ def study_warnings(study: Study, facts: Facts) -> list[Warned]:
 def _idle(study: Study, facts: Facts) -> Iterator[Warned]:
     if not is_steady(study):
         return
+    # Where work stopped for good nothing more happens, and a longer run is no remedy.
+    went_on = facts.units["verdict"] != str(Verdict.OUTAGE)
     seen: dict[Mechanism, pd.DataFrame] = {}
     for variant, scenario in study.variants.items():
         for each in dict.fromkeys(
@@ -93,7 +95,8 @@ def _idle(study: Study, facts: Facts) -> Iterator[Warned]:
                 if each.or_else:
                     counted = counted + facts.counts(each.or_else)
                 keys = [facts.units["variant"], facts.units["point_index"]]
-                seen[each] = counted.groupby(keys, sort=False).sum().to_frame("times").reset_index()
+                times = counted[went_on].groupby(keys, sort=False).sum()
+                seen[each] = times.to_frame("times").reset_index()
             of_variant = seen[each][seen[each]["variant"] == variant]
             yield from _too_few(each, variant, of_variant, facts.points)
 

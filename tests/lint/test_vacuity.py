@@ -164,6 +164,16 @@ def test_no_longer_run_is_advised_for_latencies_that_are_not_told(
     assert [each["kind"] for each in study_warnings(study, facts)] == ["unasked"] * told
 
 
+@pytest.mark.parametrize(("verdict", "told"), [("degraded", 2), ("outage", 0)])
+def test_no_longer_run_is_advised_where_work_stopped_for_good(
+    verdict: str, told: int, tmp_path: Path
+) -> None:
+    study = study_of(tmp_path, BASE)
+    facts = facts_of(study, [{("txns", "move", "total"): 0.0}])
+    facts = facts._replace(units=facts.units.assign(verdict=verdict))
+    assert [each["kind"] for each in study_warnings(study, facts)] == ["mechanism"] * told
+
+
 def test_a_sweep_may_begin_with_little(tmp_path: Path) -> None:
     sweep = "sweep.grid={operations.it.rate: [1/s, 10/s]}"
     few = MOVED | {("leader_transfers", "all", "total"): 3.0}
