@@ -191,13 +191,13 @@ def change_text(ratio: StudyNumber) -> str:
 def change_parts(ratio: StudyNumber) -> tuple[str, str]:
     """Returns ``−64.1 %`` and ``[−64.3, −63.9]``; of great ones ``×3.08`` and its ends."""
     value, low, high = ratio.value, ratio.ci_low, ratio.ci_high
-    if not rounding.is_known(value, ratio.half if ratio.has_interval else 0.0):
+    if ratio.has_interval and not rounding.ratio_is_known(value, low, high):
         return NOT_KNOWN, ""
-    if value >= TIMES_FROM or high >= TIMES_FROM:
+    if _is_great(ratio):
         if not ratio.has_interval:
             return f"×{short(value)}", "(n=1)"
-        places = decimals(value, ratio.half)
-        return f"×{value:.{places}f}", f"[{low:.{places}f}, {high:.{places}f}]"
+        times, _, ends = rounding.with_ends(value, low, high).partition(" ")
+        return f"×{times}", ends
     change = 100 * (value - 1)
     if not ratio.has_interval:
         return f"{signed(change, 10.0)} %", "(n=1)"
@@ -206,8 +206,17 @@ def change_parts(ratio: StudyNumber) -> tuple[str, str]:
     return f"{signed(change, half)} %", f"[{signed(low, half)}, {signed(high, half)}]"
 
 
+def _is_great(ratio: StudyNumber) -> bool:
+    return ratio.value >= TIMES_FROM or ratio.ci_high >= TIMES_FROM
+
+
 def span_text(ratio: StudyNumber) -> str:
-    """Returns how much more or less, without a sign: ``64.1 % [63.9, 64.3]``."""
+    """Returns how much more or less, without a sign: ``64.1 % [63.9, 64.3]``.
+
+    Great ratios are ``a factor of 7.20 [7.10, 7.30]``.
+    """
+    if _is_great(ratio) and ratio.value > 1:
+        return f"a factor of {change_text(ratio).lstrip('×')}"
     change = 100 * (ratio.value - 1)
     turned = -1 if change < 0 else 1
     if not ratio.has_interval:

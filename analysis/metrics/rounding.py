@@ -3,7 +3,8 @@
 One rule for every number with an interval. Digits follow the half width, which has one, or two if
 they are below 20: ``23.6 ± 1.3``, ``175 ± 2``. A value has no more than three telling digits,
 whatever its interval supports: what is beyond them is exact for the simulation and means nothing
-for a cluster. A value whose half width is as large as itself is not known yet, and has no digits.
+for a cluster. A value whose half width is as large as itself is not known yet, and has no digits;
+nor has a ratio, unless its interval excludes 1: then it is known which of two is greater.
 """
 
 from __future__ import annotations
@@ -29,6 +30,11 @@ def short(value: float) -> str:
     return f"{value:.3f}" if size else "0"
 
 
+def judged(value: float) -> str:
+    """Returns a number with four digits, so that it is seen on which side of a bound it lies."""
+    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.4g}"
+
+
 def kept(value: float) -> float | None:
     """Returns a number with ten digits, on which JSON readers agree; None for NaN."""
     return None if math.isnan(value) else float(f"{value:.10g}")
@@ -37,6 +43,11 @@ def kept(value: float) -> float | None:
 def is_known(value: float, half: float) -> bool:
     """Returns whether a value is larger than its half width, or is exactly known."""
     return half == 0 or abs(value) > half
+
+
+def ratio_is_known(ratio: float, low: float, high: float) -> bool:
+    """Returns whether a ratio is larger than its half width, or is no 1 whatever it is."""
+    return is_known(ratio, (high - low) / 2) or not low <= 1 <= high
 
 
 def decimals(value: float, half: float) -> int:
@@ -82,13 +93,14 @@ def size_with_half_width(size: float, half: float) -> str:
     return f"below {math.ceil((size + half) * 10**places) / 10**places:,.{places}f}"
 
 
-def with_ends(value: float, low: float, high: float) -> str:
+def with_ends(ratio: float, low: float, high: float) -> str:
     """Returns ``0.512 [0.494, 0.530]``."""
-    half = (high - low) / 2
-    if not is_known(value, half):
+    if not ratio_is_known(ratio, low, high):
         return NOT_KNOWN
-    places = decimals(value, half)
-    return f"{value:,.{places}f} [{low:,.{places}f}, {high:,.{places}f}]"
+    places = decimals(ratio, (high - low) / 2)
+    if not is_known(ratio, (high - low) / 2):
+        places = decimals(low, low)  # So that neither end is written as 0.
+    return f"{ratio:,.{places}f} [{low:,.{places}f}, {high:,.{places}f}]"
 
 
 def rounded(value: float, half: float) -> str:

@@ -72,9 +72,9 @@ def _range(found: Findings, axes: Sequence[Axis], cells: OutcomeCells) -> str:
 def _tally(found: Findings, alike: int, without: int) -> str:
     """Returns at how many points the variants cannot be told apart, and how many say nothing."""
     number = "no ratio" if len(found.variants) > 1 else "no number"
-    parts = [f"no clear difference at {alike} of {len(found.points)} points"] if alike else []
+    parts = [f"no clear difference at {alike}"] if alike else []
     parts += [f"{number} at {without}"] if without else []
-    return f"; {', '.join(parts)}" if parts else ""
+    return f"; {', '.join(parts)} of {len(found.points)} points" if parts else ""
 
 
 def _past_level(found: Findings, cells: OutcomeCells, known: Sequence[StudyNumber]) -> str:

@@ -35,6 +35,8 @@ MOST_PANELS: Final = 4
 _COLUMNS: Final = 2
 _LOG_SPAN: Final = 20.0
 """Greatest over smallest value from which the value axis is logarithmic."""
+_ASIDE: Final = 0.08
+"""How far variants stand apart over a word, in steps of the axis."""
 
 
 Panels = Sequence[tuple[str, Sequence[Point]]]
@@ -59,7 +61,8 @@ def sweep_lines(view: SweepView, axis: Axis, panels: Panels) -> Figure:
     for axes, (_, points) in zip(below, panels, strict=False):
         _ratios(axes, view, axis, points)
     _scale_values(above, view, panels)
-    _legend(figure, view)
+    _scale_ratios(below, view, panels)
+    _legend(figure, view, axis)
     heading(figure, f"{view.cells.outcome.name.capitalize()}, by {axis.words}")
     return figure
 
@@ -97,8 +100,11 @@ def _values(axes: Axes, view: SweepView, axis: Axis, points: Sequence[Point]) ->
     scale = view.cells.outcome.scale
     for variant, look in view.looks.items():
         numbers = [(axis.place(point), view.cells.value(point, variant)) for point in points]
-        drawn = [(place, number if number.is_drawn else NOTHING) for place, number in numbers]
-        _band(axes, [(place, number.scaled(scale)) for place, number in drawn], look)
+        drawn = [
+            (place, number.scaled(scale) if number.is_drawn else NOTHING)
+            for place, number in numbers
+        ]
+        _draw(axes, view, axis, variant, drawn)
         refused = [place for place, number in numbers if number.refused or number.at_least]
         if refused:
             axes.plot(
@@ -111,8 +117,26 @@ def _ratios(axes: Axes, view: SweepView, axis: Axis, points: Sequence[Point]) ->
     draw_levels(axes, view)
     for variant in view.others:
         ratios = [(axis.place(point), view.cells.ratio(point, variant)) for point in points]
-        _band(axes, ratios, view.looks[variant])
+        _draw(axes, view, axis, variant, ratios)
     write_ticks(axes.yaxis, plain)
+
+
+def _draw(
+    axes: Axes,
+    view: SweepView,
+    axis: Axis,
+    variant: str,
+    drawn: Sequence[tuple[float, StudyNumber]],
+) -> None:
+    """Draws a line along an axis of amounts, dots beside each other over one of words."""
+    look, names = view.looks[variant], list(view.looks)
+    if axis.numeric:
+        _band(axes, drawn, look)
+        return
+    aside = _ASIDE * (names.index(variant) - (len(names) - 1) / 2)
+    for place, number in drawn:
+        if number.is_there:
+            _mark(axes, place + aside, number, look, size=6)
 
 
 def _band(axes: Axes, drawn: Sequence[tuple[float, StudyNumber]], look: Look) -> None:
@@ -135,7 +159,8 @@ def _place_axis(axes: Axes, axis: Axis) -> None:
     places = axis.amounts or tuple(float(place) for place in range(len(axis.labels)))
     if axis.logarithmic:
         axes.set_xscale("log")
-    axes.set_xlim(*spread_of(places, logarithmic=axis.logarithmic))
+    words = (-0.5, len(places) - 0.5)
+    axes.set_xlim(*spread_of(places, logarithmic=axis.logarithmic) if axis.numeric else words)
     axes.xaxis.set_major_locator(FixedLocator(list(places)))
     axes.xaxis.set_minor_locator(NullLocator())
     labels = dict(zip(places, axis.labels, strict=True))
@@ -153,17 +178,34 @@ def _scale_values(row: Sequence[Axes], view: SweepView, panels: Panels) -> None:
         for variant in view.looks
     ]
     values = [each.value * view.cells.outcome.scale for each in every if each.is_drawn]
-    if values and min(values) > 0 and max(values) / min(values) > _LOG_SPAN:
+    if _spans_decades(values):
         for axes in row:
             log_values(axes, few=1000)
     else:
         values_from_zero(row[0])
 
 
-def _legend(figure: Figure, view: SweepView) -> None:
+def _scale_ratios(row: Sequence[Axes], view: SweepView, panels: Panels) -> None:
+    """Takes a log scale if ratios span decades: near 1 none could be read beside a great one."""
+    every = [
+        view.cells.ratio(point, variant)
+        for _, points in panels
+        for point in points
+        for variant in view.others
+    ]
+    if _spans_decades([1.0, *(each.value for each in every if each.is_drawn)]):
+        for axes in row:
+            log_values(axes, few=1000)
+
+
+def _spans_decades(values: Sequence[float]) -> bool:
+    return bool(values) and min(values) > 0 and max(values) / min(values) > _LOG_SPAN
+
+
+def _legend(figure: Figure, view: SweepView, axis: Axis) -> None:
     handles = [
-        Line2D([], [], color=look.colour, linestyle=look.line, marker=look.marker, markersize=5,
-               label=variant)
+        Line2D([], [], color=look.colour, linestyle=look.line if axis.numeric else "",
+               marker=look.marker, markersize=5, label=variant)
         for variant, look in view.looks.items()
     ]  # fmt: skip
     if view.cells.any_refused:
@@ -218,13 +260,16 @@ def _dot(axes: Axes, view: SweepView, place: float, point: Point, name: str) -> 
     number = view.cells.value(point, name).scaled(view.cells.outcome.scale)
     if view.others:
         number = view.cells.ratio(point, name)
-    if not number.is_there:
-        return
-    look = view.looks[name]
-    axes.plot([place], [number.value], look.marker, color=look.colour, markersize=4)
+    if number.is_there:
+        _mark(axes, place, number, view.looks[name], size=4)
+
+
+def _mark(axes: Axes, place: float, number: StudyNumber, look: Look, *, size: float) -> None:
+    """Draws a dot with its interval."""
+    axes.plot([place], [number.value], look.marker, color=look.colour, markersize=size)
     if number.has_interval:
         ends = [number.ci_low, number.ci_high]
-        axes.plot([place, place], ends, color=look.colour, linewidth=1.0, alpha=0.6)
+        axes.plot([place, place], ends, color=look.colour, linewidth=size / 4, alpha=0.6)
 
 
 def _scale(axes: Axes, axis: Axis) -> None:

@@ -159,5 +159,5 @@ def test_a_ratio_of_a_bound_is_no_claim_fulfilled_elsewhere() -> None:
     assert not unknown["holds"]
     assert unknown["point"] == at_400
     assert unknown["reason"] == (
-        "no ratio: more than 2951 is all that is known of pipelined, since work had not ended"
+        "no ratio: more than 2,951 is all that is known of pipelined, since work had not ended"
     )

@@ -48,6 +48,8 @@ def test_the_ends_of_a_ratio_have_its_decimals() -> None:
     assert with_ends(1.3, 1.29, 1.31) == "1.30 [1.29, 1.31]"
     assert with_ends(0.4, 0.3, 0.55) == "0.40 [0.30, 0.55]"
     assert with_ends(1.414, 0.017, 115.608) == "not known yet"
+    assert with_ends(1297.0, 511.0, 3291.0) == "1,297 [511, 3,291]", "it is greater than 1"
+    assert with_ends(0.01, 0.002, 0.05) == "0.010 [0.002, 0.050]"
 
 
 def test_a_value_alone() -> None:

@@ -50,11 +50,14 @@ def test_changes_are_percent_with_as_many_digits_as_their_interval() -> None:
     assert change_text(change("m", 1.0, 1.0, 1.0)) == "0 % [0, 0]"
     assert change_text(change("m", 7.2, 7.1, 7.3)) == "×7.20 [7.10, 7.30]"
     assert change_text(change("m", 0.5, None, None)) == "−50 % (n=1)"
+    assert change_text(change("m", 1300.0, 511.0, 3291.0)) == "×1,300 [511, 3,291]"
+    assert change_text(change("m", 1300.0, 0.9, 3291.0)) == "not known yet"
 
 
 def test_a_span_has_its_ends_in_order() -> None:
     assert span_text(change("m", 0.5, 0.48, 0.52)) == "50 % [48, 52]"
     assert span_text(change("m", 1.2, 1.19, 1.21)) == "20.0 % [19.0, 21.0]"
+    assert span_text(change("m", 7.2, 7.1, 7.3)) == "a factor of 7.20 [7.10, 7.30]"
 
 
 @pytest.mark.parametrize(
