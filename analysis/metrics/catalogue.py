@@ -101,7 +101,7 @@ DISK_STATIONS: Final = {
 }
 """Classes of ``disk_busy``; the raft log is written by one writer, which waits for the disk."""
 LOCK_STATIONS: Final = {
-    "request": "network, to the store",
+    "request": "network, to the store, retries included",
     "latch": "waiting for a latch on the key",
     "scheduler": "scheduler thread and reading the row",
     "propose": "waiting to be proposed by a store poller",
