@@ -41,7 +41,7 @@ from analysis.statistics.saturation import (
     judge,
     overloaded,
 )
-from analysis.statistics.slowdown import slowdown_since
+from analysis.statistics.slowdown import Stays, slowdown_since
 from analysis.statistics.unfinished import OVERDUE, Unfinished, missing
 from analysis.statistics.warmup import FEWEST_WINDOWS, Cut, mser_cut
 from sim.fact_names import LOG_WRITER
@@ -90,12 +90,12 @@ def judged_unit(folder: Path, scenario: Scenario, simulated_ns: int) -> JudgedUn
     if fall is None and event_ns is not None:
         fall = stop_of_work(committed, event_ns // window_ns, first, window_s)
     overload = overloaded(course, first)
-    stays_s = _stays_s(folder, windows)
-    slowdown = None if overload else slowdown_since(committed, stays_s, before, first, window_s)
+    stays = _stays(folder, windows)
+    slowdown = None if overload else slowdown_since(committed, stays, before, first, window_s)
     stopped = outage(committed, unfinished, fall, first, slowdown) or piled_up_since(
         course, before, first, window_s
     )
-    untold = missing(course, first, float(stays_s[first:].sum()), unfinished, window_s)
+    untold = missing(course, first, float(stays.total_s[first:].sum()), unfinished, window_s)
     if fixed_ns is not None:
         found = stopped or overload or untold
         found = found or not_judged(fixed_ns, committed[before], committed[before.stop :])
@@ -165,11 +165,16 @@ def _unfinished(folder: Path) -> Unfinished:
     )
 
 
-def _stays_s(folder: Path, windows: int) -> Array:
-    """Returns how long the transactions took together that were committed in each window."""
+def _stays(folder: Path, windows: int) -> Stays:
+    """Returns how long the transactions took that were committed in each window."""
     facts = read_facts(folder, MOMENTS, ("txn_latency",))
     ended = facts.filter(pc.equal(facts["metric"], "txn_latency"))
-    return _by_window(ended, "sum", windows) / NS_PER_S
+    longest_ns = np.zeros(max(windows, pc.max(ended["window"]).as_py() or 0) + 1)
+    np.maximum.at(longest_ns, ended["window"].to_numpy(), ended["max"].to_numpy())
+    return Stays(
+        total_s=_by_window(ended, "sum", windows) / NS_PER_S,
+        longest_s=longest_ns[:windows] / NS_PER_S,
+    )
 
 
 def first_fixed_ns(operations: Sequence[Operation], end_ns: int) -> int | None:

@@ -26,6 +26,13 @@ MATERIAL_SLOWNESS: Final = 3.0
 """Mean latency that counts as slower, over that before."""
 
 
+class Stays(NamedTuple):
+    """How long the transactions took that were committed in each window; shapes (windows,)."""
+
+    total_s: Array
+    longest_s: Array
+
+
 class Slowdown(NamedTuple):
     """The stretch in which transactions took far longer than before, on average over it."""
 
@@ -49,38 +56,47 @@ class Slowdown(NamedTuple):
 
 
 def slowdown_since(
-    committed: Array, stays_s: Array, before: slice, cut: int, window_s: float
+    committed: Array, stays: Stays, before: slice, cut: int, window_s: float
 ) -> Slowdown | None:
     """Returns the stretch in which transactions lost most by taking far longer; None: they did not.
 
-    Most of its windows are slow, so a few long waits for a lock are no slowdown.
+    Most of its windows are slow, so a few long waits for a lock are no slowdown. Transactions that
+    waited for something to end commit all at once, and were slow for as long as they waited, if not
+    only the longest of a window did.
 
     Args:
         committed: transactions by window from the beginning; shape (windows,).
-        stays_s: how long those took together; the same shape.
+        stays: of those.
         before: windows to compare with; something was first done in the next.
         cut: windows of warm-up.
         window_s: length of a window.
     """
     first = max(before.stop, cut)
-    ended, spent_s = committed[first:], stays_s[first:]
+    ended, spent_s = committed[first:], stays.total_s[first:]
     if not len(ended) or not comparable(committed[before]):
         return None
-    before_s = float(stays_s[before].sum() / committed[before].sum())
+    before_s = float(stays.total_s[before].sum() / committed[before].sum())
     excess_s = spent_s - MATERIAL_SLOWNESS * before_s * ended
     lost_s = np.concatenate([[0.0], np.cumsum(excess_s)])
     high = int((lost_s - np.minimum.accumulate(lost_s)).argmax())
     low = int(lost_s[: high + 1].argmin())
-    least = max(min(MATERIAL_STOP_S / window_s, MATERIAL_FALL * len(ended)), FEWEST_WINDOWS_BEFORE)
-    enough = high - low >= least and ended[low:high].sum() >= FEWEST_BEFORE
-    if not enough or np.median(excess_s[low:high]) <= 0:
+    slow = ended[low:high].sum()
+    if slow < FEWEST_BEFORE or np.median(excess_s[low:high]) <= 0:
         return None
+    least = max(min(MATERIAL_STOP_S / window_s, MATERIAL_FALL * len(ended)), FEWEST_WINDOWS_BEFORE)
+    from_s = (first + low) * window_s
+    if high - low < least:
+        longest_s = stays.longest_s[first + low : first + high]
+        others_s = spent_s[low:high].sum() - longest_s.sum()
+        if others_s < MATERIAL_STOP_S * (slow - (high - low)):
+            return None
+        from_s = max(before.stop * window_s, from_s - longest_s[0])
     if ended[high:].sum() < FEWEST_BEFORE:
         high = len(ended)  # what is left is too little to tell
     return Slowdown(
-        from_s=(first + low) * window_s,
+        from_s=float(from_s),
         until_s=(first + high) * window_s,
         before_s=before_s,
-        during_s=float(spent_s[low:high].sum() / ended[low:high].sum()),
+        during_s=float(spent_s[low:high].sum() / slow),
         came_back=high < len(ended),
     )
