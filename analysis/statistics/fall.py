@@ -120,7 +120,8 @@ def stop_of_work(committed: Array, event: int, cut: int, window_s: float) -> Fal
     """Returns the longest time without a commit after something was done; None: it is no stop.
 
     That work stopped shows without anything to compare with before it: what was committed in all
-    the time measured would hardly have left so long a gap, were it spread by chance.
+    the time measured would hardly have left so long a gap, were it spread by chance. Where commits
+    come in bursts (clients that wait for the same thing) there are long gaps before it, too.
 
     Args:
         committed: transactions by window from the beginning; shape (windows,).
@@ -129,7 +130,8 @@ def stop_of_work(committed: Array, event: int, cut: int, window_s: float) -> Fal
         window_s: length of a window.
     """
     start = max(event, cut)
-    busy = np.flatnonzero(committed[start:]) + start
+    busy = np.flatnonzero(committed)
+    earlier, busy = busy[busy < start], busy[busy >= start]
     edges = np.concatenate([[start - 1], busy, [len(committed)]])
     gaps = np.diff(edges) - 1
     longest = int(gaps.argmax())
@@ -138,7 +140,8 @@ def stop_of_work(committed: Array, event: int, cut: int, window_s: float) -> Fal
     if not length or length < min(MATERIAL_STOP_S / window_s, MATERIAL_FALL * len(measured)):
         return None
     usual = float(measured.mean())
-    if usual * length < DEVIATIONS**2:
+    burst = int(np.diff(earlier).max(initial=1)) - 1
+    if usual * length < DEVIATIONS**2 or length < 2 * burst:
         return None
     high = low + length
     return Fall(

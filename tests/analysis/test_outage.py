@@ -315,6 +315,16 @@ def test_a_stop_needs_nothing_before_it() -> None:
     assert to_the_end.stopped
 
 
+def test_gaps_between_bursts_are_no_stop_unless_longer_than_before() -> None:
+    # Sixteen clients that hold their locks for half a second, all at the same time.
+    bursts = np.tile([35.0, 0, 0, 0, 0], 20)
+    assert stop_of_work(bursts, 30, 10, WINDOW_S) is None
+    bursts[55:65] = 0
+    stop = stop_of_work(bursts, 30, 10, WINDOW_S)
+    assert stop is not None
+    assert stop.words == "throughput fell from 62/s to 0/s between 5.10 s and 6.50 s"
+
+
 def test_an_empty_stretch_of_a_quiet_course_is_no_stop() -> None:
     found = [
         stop_of_work(course(seed, (100, mean)), 5, 5, WINDOW_S)
