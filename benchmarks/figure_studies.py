@@ -167,6 +167,10 @@ STUDIES: Final[Mapping[str, Study]] = {
     "transfer_fails": _shipped(
         "transfer_fails", pictures={"transfer_fails_over_time.png": "plots/over_time.png"}
     ),
+    "moves_under_contention": _shipped(
+        "moves_under_contention",
+        pictures={"moves_under_contention_over_time.png": "plots/over_time_0.png"},
+    ),
     "full_disk": _shipped(
         "full_disk", pictures={"full_disk_over_time.png": "plots/over_time_1.png"}
     ),
