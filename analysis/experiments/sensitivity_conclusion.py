@@ -14,7 +14,7 @@ import numpy as np
 
 from analysis.experiments.sensitivity_findings import SensitivityFindings, SensitivityOutcome
 from analysis.experiments.walks import Walk
-from analysis.metrics.rounding import kept
+from analysis.metrics.rounding import kept, share_with_half_width
 from analysis.statistics.intervals import Array, half_widths
 from analysis.study.sections import Range, Sensitivity
 
@@ -172,7 +172,7 @@ def sentence(
 def _moves(outcome: SensitivityOutcome, walk: Walk) -> str:
     share = ""
     if walk.total_conf <= VAGUE_SHARE:
-        share = f" ({100 * walk.total:.0f} ± {100 * walk.total_conf:.0f} % of the variance)"
+        share = f" ({share_with_half_width(walk.total, walk.total_conf)} of the variance)"
     there = [
         (outcome.shown(each), value)
         for each, value in zip(walk.outcomes, walk.values, strict=True)

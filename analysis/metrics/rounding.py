@@ -93,6 +93,20 @@ def size_with_half_width(size: float, half: float) -> str:
     return f"below {math.ceil((size + half) * 10**places) / 10**places:,.{places}f}"
 
 
+def share_with_half_width(share: float, half: float) -> str:
+    """Returns a share of 1 in percent, ``66 ± 21 %``; ``at least 98 %`` of 1.45 ± 0.47.
+
+    Args:
+        share: an estimate, which chance may put beyond 0 or 1.
+        half: width.
+    """
+    if share > 1:
+        return f"at least {100 * min(share - half, 1.0):.0f} %"
+    if share < 0:
+        return f"below {100 * max(share + half, 0.0):.0f} %"
+    return f"{100 * share:.0f} ± {100 * half:.0f} %"
+
+
 def with_ends(ratio: float, low: float, high: float) -> str:
     """Returns ``0.512 [0.494, 0.530]``."""
     if not ratio_is_known(ratio, low, high):

@@ -7,7 +7,11 @@ from typing import Any
 
 from analysis.experiments.case_words import key_of
 from analysis.experiments.sensitivity_conclusion import VAGUE_SHARE
-from analysis.metrics.rounding import is_known, size_with_half_width
+from analysis.metrics.rounding import (
+    is_known,
+    share_with_half_width,
+    size_with_half_width,
+)
 from analysis.plots.axes import short_names
 from analysis.report.table import DASH, Cell, ReportTable, texts
 
@@ -122,7 +126,7 @@ def in_percent(value: float | None, half: float | None) -> str:
         return DASH
     if half > VAGUE_SHARE:
         return "too vague"
-    return f"{100 * value:.0f} ± {100 * half:.0f} %"
+    return share_with_half_width(value, half)
 
 
 def signed_effect(value: float | None) -> str:

@@ -4,7 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from analysis.metrics.rounding import rounded, size_with_half_width, with_ends, with_half_width
+from analysis.metrics.rounding import (
+    rounded,
+    share_with_half_width,
+    size_with_half_width,
+    with_ends,
+    with_half_width,
+)
 
 
 @pytest.mark.parametrize(
@@ -56,3 +62,17 @@ def test_a_value_alone() -> None:
     assert rounded(7.872, 0.11) == "7.87"
     assert rounded(7.872, 1.2) == "7.9"
     assert rounded(8.0, 57.0) == "not known yet"
+
+
+@pytest.mark.parametrize(
+    ("share", "half", "text"),
+    [
+        (0.66, 0.21, "66 ± 21 %"),
+        (0.0, 0.02, "0 ± 2 %"),
+        (1.45, 0.47, "at least 98 %"),
+        (1.6, 0.2, "at least 100 %"),
+        (-0.05, 0.1, "below 5 %"),
+    ],
+)
+def test_a_share_is_none_of_more_than_all(share: float, half: float, text: str) -> None:
+    assert share_with_half_width(share, half) == text
