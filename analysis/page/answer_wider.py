@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from analysis.experiments.case_words import (
     capacity_text,
@@ -38,35 +38,50 @@ def of_sweep(found: Findings) -> Iterator[str]:
                 yield said
 
 
+class _Told(NamedTuple):
+    """The main variant's number at a point, and how it is written."""
+
+    number: StudyNumber
+    point: Mapping[str, Any]
+    text: str
+
+    def at(self, axes: Sequence[Axis]) -> str:
+        """Returns it with its place."""
+        place = ", ".join(f"{axis.name} {axis.label(self.point)}" for axis in axes)
+        return f"{self.text} (at {place})"
+
+
 def _range(found: Findings, axes: Sequence[Axis], cells: OutcomeCells) -> str:
-    is_alone = len(found.variants) == 1
-    get = cells.value if is_alone else cells.ratio
-    numbers = [(get(point, found.main), point) for point in found.points]
-    there = [(number, point) for number, point in numbers if number.is_there]
-    if not there:
+    told = list(_told(found, cells))
+    if not told:
         return ""
+    is_alone = len(found.variants) == 1
     against = "" if is_alone else f", {found.main} against {found.baseline}"
     what = f"{capital(cells.outcome.name)}{against}"
-    there.sort(key=lambda pair: pair[0].value)
-    shown = [
-        plain_value(number, cells.outcome.scale) if is_alone else change_text(number)
-        for number, _ in there
-    ]
-    known = [each for each in zip(there, shown, strict=True) if each[1] != NOT_KNOWN]
+    known = sorted(
+        (each for each in told if each.text != NOT_KNOWN), key=lambda one: one.number.value
+    )
     if not known:
         return f"{what}: {NOT_KNOWN}, it varies too much from run to run."
-    beyond = _past_level(found, cells, [number for number, _ in there])
-    ratios = [number for (number, _), _ in known]
+    beyond = _past_level(found, cells, [each.number for each in told])
+    ratios = [] if is_alone else [each.number for each in known]
     alike = sum(ratio.has_interval and not ratio.told_apart for ratio in ratios)
-    if alike == len(found.points) and not is_alone:
+    if alike == len(found.points):
         return f"{what}: no clear difference anywhere{beyond}."
-    ends = [
-        f"{text} (at {', '.join(f'{axis.name} {axis.label(at)}' for axis in axes)})"
-        for (_, at), text in (known[0], known[-1])
-    ]
-    between = f"from {ends[0]} to {ends[1]}" if len(known) > 1 else ends[0]
-    tally = _tally(found, 0 if is_alone else alike, len(found.points) - len(known))
-    return f"{what}: {between}{tally}{beyond}."
+    between = known[0].at(axes)
+    if len(known) > 1:
+        between = f"from {between} to {known[-1].at(axes)}"
+    return f"{what}: {between}{_tally(found, alike, len(found.points) - len(known))}{beyond}."
+
+
+def _told(found: Findings, cells: OutcomeCells) -> Iterator[_Told]:
+    """Yields ratios, or values where there is one variant, at the points that have any."""
+    is_alone = len(found.variants) == 1
+    for point in found.points:
+        number = (cells.value if is_alone else cells.ratio)(point, found.main)
+        if number.is_there:
+            text = plain_value(number, cells.outcome.scale) if is_alone else change_text(number)
+            yield _Told(number, point, text)
 
 
 def _tally(found: Findings, alike: int, without: int) -> str:
