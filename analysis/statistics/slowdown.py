@@ -87,8 +87,7 @@ def slowdown_since(
     from_s = (first + low) * window_s
     if high - low < least:
         longest_s = stays.longest_s[first + low : first + high]
-        others_s = spent_s[low:high].sum() - longest_s.sum()
-        if others_s < MATERIAL_STOP_S * (slow - (high - low)):
+        if not _waited(spent_s[low:high] - longest_s, slow - len(longest_s)):
             return None
         from_s = max(before.stop * window_s, from_s - longest_s[0])
     if ended[high:].sum() < FEWEST_BEFORE:
@@ -100,3 +99,8 @@ def slowdown_since(
         during_s=float(spent_s[low:high].sum() / slow),
         came_back=high < len(ended),
     )
+
+
+def _waited(spent_s: Array, commits: float) -> bool:
+    """Returns whether transactions took so long that a stop of that length would count."""
+    return bool(spent_s.sum() >= MATERIAL_STOP_S * commits)
