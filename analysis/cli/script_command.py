@@ -9,6 +9,7 @@ from typing import Any
 from analysis.cli.console import messages, output, print_json, say
 from analysis.cli.failures import ExitStatus
 from analysis.cli.model_app import ScriptCommand
+from analysis.study.units import count
 from sim.laboratory import ScriptResult, run_script
 
 
@@ -46,8 +47,7 @@ def _tell(result: ScriptResult, *, rewrite: bool) -> None:
         ended = "as expected"
         if rewrite:
             ended = "rewritten" if result.differences else "unchanged"
-        carried_out = f"{result.commands} command{'s' * (result.commands != 1)}"
-        say(output(), f"{result.name}: {carried_out}, {ended}")
+        say(output(), f"{result.name}: {count(result.commands, 'command')}, {ended}")
 
 
 def _scripts(files: Sequence[Path]) -> list[Path]:

@@ -34,7 +34,7 @@ from analysis.experiments.ladder import Trail, ladder_of, next_rung, pilot_rungs
 from analysis.metrics.catalogue import MetricKey
 from analysis.study.sections import ALL_PROFILES, Capacity
 from analysis.study.study import Study
-from analysis.study.units import point_words
+from analysis.study.units import count, point_words
 
 _Place = tuple[int, int, int]
 """Case, replication, rung."""
@@ -180,7 +180,7 @@ def _left(every: Sequence[CaseRuns]) -> str:
     """
     forecasts = [_forecast(runs.trails, len(runs.question.ladder)) for runs in every]
     rounds, units = max(rounds for rounds, _ in forecasts), sum(units for _, units in forecasts)
-    return f"about {rounds} round{'s' * (rounds != 1)}, {units} unit{'s' * (units != 1)}"
+    return f"about {count(rounds, 'round')}, {count(units, 'unit')}"
 
 
 def _forecast(trails: Sequence[Trail], rungs: int) -> tuple[int, int]:

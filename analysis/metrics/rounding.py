@@ -30,8 +30,13 @@ def short(value: float) -> str:
     return f"{value:.3f}" if size else "0"
 
 
-def judged(value: float) -> str:
-    """Returns a number with four digits, so that it is seen on which side of a bound it lies."""
+def plain(value: float) -> str:
+    """Returns a number as short as it is, thousands set apart."""
+    return f"{value:,.12g}"
+
+
+def four_digits(value: float) -> str:
+    """Returns a number with four digits, or whole, thousands set apart."""
     return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.4g}"
 
 
@@ -47,7 +52,7 @@ def is_known(value: float, half: float) -> bool:
 
 def ratio_is_known(ratio: float, low: float, high: float) -> bool:
     """Returns whether a ratio is larger than its half width, or is no 1 whatever it is."""
-    return is_known(ratio, (high - low) / 2) or not low <= 1 <= high
+    return is_known(ratio, (high - low) / 2) or low > 1 or high < 1
 
 
 def decimals(value: float, half: float) -> int:
@@ -111,9 +116,7 @@ def with_ends(ratio: float, low: float, high: float) -> str:
     """Returns ``0.512 [0.494, 0.530]``."""
     if not ratio_is_known(ratio, low, high):
         return NOT_KNOWN
-    places = decimals(ratio, (high - low) / 2)
-    if not is_known(ratio, (high - low) / 2):
-        places = decimals(low, low)  # So that neither end is written as 0.
+    places = decimals(ratio, min((high - low) / 2, ratio))
     return f"{ratio:,.{places}f} [{low:,.{places}f}, {high:,.{places}f}]"
 
 

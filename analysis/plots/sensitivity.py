@@ -11,6 +11,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import NullFormatter
 
 from analysis.experiments.case_words import key_of
+from analysis.metrics.rounding import plain
 from analysis.plots.axes import short_names
 from analysis.plots.style import (
     OTHERS,
@@ -19,7 +20,6 @@ from analysis.plots.style import (
     heading,
     legend_below,
     new_figure,
-    plain,
     variant_looks,
     write_ticks,
 )

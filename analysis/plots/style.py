@@ -32,6 +32,8 @@ from matplotlib.patheffects import withStroke
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 from PIL import Image
 
+from analysis.metrics.rounding import plain
+
 OTHERS: Final = ("#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#F0E442")
 PARTS: Final = (
     "#332288",
@@ -197,11 +199,6 @@ def percent(share: float) -> str:
 def whole(value: float) -> str:
     """Returns a number without decimals, thousands set apart."""
     return f"{value:,.0f}"
-
-
-def plain(value: float) -> str:
-    """Returns a number as short as it is, thousands set apart."""
-    return f"{value:,.12g}"
 
 
 def write_ticks(axis: Axis, text: Callable[[float], str]) -> None:

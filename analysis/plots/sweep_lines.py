@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Final
 
 from matplotlib.axes import Axes
@@ -12,6 +12,7 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import FixedLocator, NullLocator
 
 from analysis.metrics.numbers import NOTHING, StudyNumber
+from analysis.metrics.rounding import plain
 from analysis.plots.axes import Axis, Point, spread_of
 from analysis.plots.style import (
     INK,
@@ -24,7 +25,6 @@ from analysis.plots.style import (
     log_values,
     new_figure,
     panel_grid,
-    plain,
     values_from_zero,
     write_ticks,
 )
@@ -171,13 +171,8 @@ def _place_axis(axes: Axes, axis: Axis) -> None:
 
 def _scale_values(row: Sequence[Axes], view: SweepView, panels: Panels) -> None:
     """Begins values at 0, or takes a log scale if they span decades."""
-    every = [
-        view.cells.value(point, variant)
-        for _, points in panels
-        for point in points
-        for variant in view.looks
-    ]
-    values = [each.value * view.cells.outcome.scale for each in every if each.is_drawn]
+    scale = view.cells.outcome.scale
+    values = [scale * value for value in _drawn(panels, view.looks, view.cells.value)]
     if _spans_decades(values):
         for axes in row:
             log_values(axes, few=1000)
@@ -187,15 +182,19 @@ def _scale_values(row: Sequence[Axes], view: SweepView, panels: Panels) -> None:
 
 def _scale_ratios(row: Sequence[Axes], view: SweepView, panels: Panels) -> None:
     """Takes a log scale if ratios span decades: near 1 none could be read beside a great one."""
-    every = [
-        view.cells.ratio(point, variant)
-        for _, points in panels
-        for point in points
-        for variant in view.others
-    ]
-    if _spans_decades([1.0, *(each.value for each in every if each.is_drawn)]):
+    if _spans_decades([1.0, *_drawn(panels, view.others, view.cells.ratio)]):
         for axes in row:
             log_values(axes, few=1000)
+
+
+def _drawn(
+    panels: Panels, variants: Iterable[str], number: Callable[[Point, str], StudyNumber]
+) -> list[float]:
+    """Returns what is drawn of variants in all panels."""
+    every = [
+        number(point, variant) for _, points in panels for point in points for variant in variants
+    ]
+    return [each.value for each in every if each.is_drawn]
 
 
 def _spans_decades(values: Sequence[float]) -> bool:

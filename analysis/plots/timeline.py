@@ -17,7 +17,8 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 from matplotlib.ticker import MaxNLocator
 
-from analysis.plots.style import INK, SMALL, WIDTH_IN, new_figure, plain, write_ticks
+from analysis.metrics.rounding import plain
+from analysis.plots.style import INK, SMALL, WIDTH_IN, new_figure, write_ticks
 from sim.units import NS_PER_S
 
 LANE: Final = "lane"

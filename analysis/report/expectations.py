@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 from analysis.metrics.numbers import Numbers, StudyNumber
-from analysis.metrics.rounding import judged
+from analysis.metrics.rounding import four_digits, plain
 from analysis.metrics.row_table import point_text
 from analysis.report.table import Cell, ReportTable, texts
 from analysis.study.expectation import Expectation
@@ -76,7 +76,7 @@ def _why_none(claim: Expectation, variant: str, number: StudyNumber) -> str:
     if number.refused:
         return f"refused, {variant}: {number.refused}"
     if claim.against and number.at_least:
-        least = f"more than {judged(number.value)} is all that is known of {variant}"
+        least = f"more than {four_digits(number.value)} is all that is known of {variant}"
         return f"no ratio: {least}, since work had not ended"
     return ""
 
@@ -87,20 +87,17 @@ def _judge_number(
     value, low, high = number.value, number.ci_low, number.ci_high
     if number.at_least:
         holds = claim.below is None and claim.above is not None and value > claim.above
-        reason = f"more than {judged(value)}, as far as is known: what never ended counts"
+        reason = f"more than {four_digits(value)}, as far as is known: what never ended counts"
         return _verdict(claim, point, value, holds=holds, reason=reason)
     if not number.has_interval:
-        reason = f"{judged(value)} has no interval; run at least two replications"
+        reason = f"{four_digits(value)} has no interval; run at least two replications"
         return _verdict(claim, point, value, holds=False, reason=reason)
-    failed = [
-        f"{name} {judged(bound)}"
-        for name, bound, met in (
-            ("below", claim.below, claim.below is None or high < claim.below),
-            ("above", claim.above, claim.above is None or low > claim.above),
-        )
-        if bound is not None and not met
-    ]
-    reason = f"{judged(value)} [{judged(low)}, {judged(high)}]"
+    failed = []
+    if claim.below is not None and not high < claim.below:
+        failed.append(f"below {plain(claim.below)}")
+    if claim.above is not None and not low > claim.above:
+        failed.append(f"above {plain(claim.above)}")
+    reason = f"{four_digits(value)} [{four_digits(low)}, {four_digits(high)}]"
     if failed:
         reason += f" is not {' and '.join(failed)}"
     return _verdict(claim, point, value, holds=not failed, reason=reason)
@@ -149,8 +146,8 @@ def claim_words(claim: Mapping[str, Any], summary: Mapping[str, Any]) -> tuple[s
     class_ = "" if claim["class"] == "all" else f" {claim['class']}"
     against = f" / {claim['against']}" if claim["against"] else ""
     where = claim_place(claim["point"], summary)
-    bound = [f"below {judged(claim['below'])}"] if claim["below"] is not None else []
-    bound += [f"above {judged(claim['above'])}"] if claim["above"] is not None else []
+    bound = [f"below {plain(claim['below'])}"] if claim["below"] is not None else []
+    bound += [f"above {plain(claim['above'])}"] if claim["above"] is not None else []
     name = f"{claim['metric']}{class_} {claim['stat']}, {claim['variant']}{against}"
     shown = _HYPHEN.sub("−", claim["reason"].partition(" is not ")[0])
     place = where if where.startswith("at ") else f"at {where}"

@@ -83,10 +83,10 @@ def study_verdict(summary: Mapping[str, Any]) -> StudyVerdict:
         stopped = [f"{case_words(case)}: {stop_words(searched, case)}" for case in still]
     else:
         units = summary["units"]
-        came_to = {
-            at_point(case["variant"], case["point"]): _came_to(case["verdicts"]) for case in units
-        }
-        seen = {verdict for case in came_to.values() for verdict in case}
+        came_to = [
+            (at_point(case["variant"], case["point"]), _came_to(case["verdicts"])) for case in units
+        ]
+        seen = {verdict for _, case in came_to for verdict in case}
         says, stopped = _sentence(came_to), verdict_lines(units, STOPPED)
     outcome = next(_outcomes(summary, seen), StudyOutcome.PASSED)
     return StudyVerdict(
@@ -115,9 +115,9 @@ def _came_to(verdicts: Mapping[str, int]) -> set[Verdict]:
     return stopped if refused is None else {*stopped, refused}
 
 
-def _sentence(came_to: Mapping[str, set[Verdict]]) -> str:
+def _sentence(came_to: Sequence[tuple[str, set[Verdict]]]) -> str:
     for verdict, what in _SAYS.items():
-        names = [name for name, case in came_to.items() if verdict in case]
+        names = [name for name, case in came_to if verdict in case]
         if names:
             return f"{_where(names, len(came_to))}{what}."
     return ""

@@ -35,6 +35,8 @@ MATERIAL_STOP_S: Final = 0.25
 """Shortfall that counts, as seconds of the throughput before; in short runs a fifth of the rest."""
 STOPPED: Final = 0.1
 """Share of the throughput before below which a cluster at the end of a run has stopped."""
+_BURST: Final = 2
+"""Times the longest gap between commits before that a gap is no stop; our own figure."""
 _MOST_BINS: Final = 200
 _MOST_BATCHES: Final = 20
 
@@ -141,7 +143,7 @@ def stop_of_work(committed: Array, event: int, cut: int, window_s: float) -> Fal
         return None
     usual = float(measured.mean())
     burst = int(np.diff(earlier).max(initial=1)) - 1
-    if usual * length < DEVIATIONS**2 or length < 2 * burst:
+    if usual * length < DEVIATIONS**2 or length < _BURST * burst:
         return None
     high = low + length
     return Fall(

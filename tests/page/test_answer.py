@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from types import SimpleNamespace
 from typing import Any, cast
 
@@ -17,6 +18,7 @@ LEVELS = {
     "txn_per_s": 1_000.0,
 }
 Ratios = dict[str, float]
+Row = dict[str, Any]
 
 
 def found(ratios: Ratios, half: float = 0.02) -> Findings:
@@ -30,9 +32,14 @@ def found(ratios: Ratios, half: float = 0.02) -> Findings:
             rows.append(of | ends | {"variant": variant, "value": value})
         between = {"ratio": ratio, "ci_low": ratio - half, "ci_high": ratio + half}
         comparisons.append(of | between | {"variant": "in_memory"})
+    return findings([{}], rows, comparisons)
+
+
+def findings(points: Sequence[Row], rows: Sequence[Row], comparisons: Sequence[Row]) -> Findings:
+    """Returns a study of two variants with these numbers."""
     variants = dict.fromkeys(("pipelined", "in_memory"))
-    study = SimpleNamespace(variants=variants, resolved_yaml=lambda: "{}")
-    run = SimpleNamespace(study=study, plan=SimpleNamespace(points=[{}]))
+    study = SimpleNamespace(variants=variants, contours={}, resolved_yaml=lambda: "{}")
+    run = SimpleNamespace(study=study, plan=SimpleNamespace(points=points))
     summary: dict[str, Any] = {
         "rows": rows, "comparisons": comparisons, "expectations": [], "verdict": {"says": ""},
     }  # fmt: skip

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from types import SimpleNamespace
-from typing import Any, cast
+from typing import Any
 
 import pytest
 
 from analysis.page.answer_wider import of_capacity, of_sweep
 from analysis.page.capacity import capacity_tiles
 from analysis.page.findings import Findings
+from tests.page.test_answer import findings
 
 
 def case(variant: str, load: float | None, **more: Any) -> dict[str, Any]:
@@ -91,13 +91,7 @@ def swept(*ratios: tuple[float, float]) -> Findings:
             rows.append(of | ends | {"variant": variant, "value": value})
         between = {"ratio": ratio, "ci_low": ratio - half, "ci_high": ratio + half}
         comparisons.append(of | between | {"variant": "in_memory", "baseline": "pipelined"})
-    variants = dict.fromkeys(("pipelined", "in_memory"))
-    study = SimpleNamespace(variants=variants, contours={}, resolved_yaml=lambda: "{}")
-    run = SimpleNamespace(study=study, plan=SimpleNamespace(points=points))
-    summary: dict[str, Any] = {
-        "rows": rows, "comparisons": comparisons, "expectations": [], "verdict": {"says": ""},
-    }  # fmt: skip
-    return Findings(cast(Any, run), summary, cast(Any, None), [])
+    return findings(points, rows, comparisons)
 
 
 @pytest.mark.parametrize(
