@@ -138,24 +138,28 @@ def verdict_lines(
 ) -> list[str]:
     """Returns a line for each case that is not stable, the worst first, some at most.
 
+    One line, if the same is said of all.
+
     Such as ``pipelined at workload.threads = 400: near saturation (store_poller 97% busy)``.
 
     Args:
         facts: from ``unit_facts``.
         verdicts: those that are told of, by a case's worst.
     """
-    lines = [line for verdict in verdicts for line in _lines_of(facts, verdict)]
+    cases = list(facts)
+    told = [case for verdict in verdicts for case in _told_of(cases, verdict)]
+    if 1 < len(told) == len(cases) and len({words for _, words in told}) == 1:
+        return [f"all {len(cases)} cases: {told[0][1]}"]
+    lines = [f"{name}: {words}" for name, words in told]
     more = len(lines) - SHOWN_CASES
     return lines if more <= 1 else [*lines[:SHOWN_CASES], f"and {more:,} more cases"]
 
 
-def _lines_of(facts: Iterable[Mapping[str, Any]], verdict: Verdict) -> list[str]:
-    lines = []
+def _told_of(facts: Sequence[Mapping[str, Any]], verdict: Verdict) -> Iterator[tuple[str, str]]:
+    """Yields the cases whose worst verdict it is, by name, with what is said of each."""
     for case in facts:
         worst = next((each for each in WORST_FIRST if case["verdicts"].get(str(each))), None)
         if worst is verdict:
             number, total = case["verdicts"][str(verdict)], sum(case["verdicts"].values())
             share = "" if number == total else f"{number} of {total} replications "
-            name = at_point(case["variant"], case["point"])
-            lines.append(f"{name}: {share}{verdict} ({case['reason']})")
-    return lines
+            yield at_point(case["variant"], case["point"]), f"{share}{verdict} ({case['reason']})"

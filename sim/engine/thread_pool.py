@@ -37,6 +37,7 @@ class Cores:
         "busy_ns",
         "count",
         "running",
+        "stressed",
     )
 
     def __init__(
@@ -57,6 +58,8 @@ class Cores:
         self.background_ns = 0
         """CPU work since the last ``settle`` that nobody waits for; whoever has some adds to it
         (network, gRPC, compaction threads)."""
+        self.stressed = 0
+        """Threads of other programs that never wait; heeded from the next ``settle`` on."""
         self._slowness = smt_slowness(count, threads_per_core, smt_gain)[1:]
         """By the number of threads that run already."""
         self._slowest = self._slowness[-1]
@@ -93,9 +96,10 @@ class Cores:
 
         It takes as many threads as it has CPU time; that it is slowed down itself is left out.
         """
-        self.background = round(self.background_ns / elapsed_ns)
+        work_ns = self.background_ns + self.stressed * elapsed_ns
+        self.background = round(work_ns / elapsed_ns)
         crowd = max(self.running + self.background, self.count)
-        self.busy_ns += self.background_ns * self.count // crowd
+        self.busy_ns += work_ns * self.count // crowd
         self.background_ns = 0
         self._run_queues.average(now_ns, self.busy_ns)
 

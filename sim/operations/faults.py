@@ -14,6 +14,7 @@ from sim.scenario.schema.operations import (
     RestartStore,
     SetConfig,
     SlowDisk,
+    StressCpu,
 )
 from sim.scenario.targets import RegionTarget, StoreTarget
 from sim.transport.messages import DiskUsage
@@ -71,6 +72,17 @@ def slow_disk(context: OperationContext, operation: SlowDisk) -> Process:
         context.control.slow_disk(store, 1.0)
 
 
+def stress_cpu(context: OperationContext, operation: StressCpu) -> Process:
+    """Keeps hardware threads of a store busy with something else."""
+    store = context.store(operation.store, sorted(context.cluster.stores))
+    if store is None:
+        return
+    context.record(operation.do, f"store {store}, {operation.workers} of its threads")
+    context.control.stress_cpu(store, operation.workers)
+    if (yield from _has_ended(context, operation, f"store {store}")):
+        context.control.stress_cpu(store, 0)
+
+
 def fill_disk(context: OperationContext, operation: FillDisk) -> Process:
     """Leaves a store without space."""
     store = context.store(operation.store, sorted(context.cluster.stores))
@@ -111,7 +123,7 @@ def disturb_messages(context: OperationContext, operation: DropMessages | DelayM
 
 def _has_ended(
     context: OperationContext,
-    operation: Partition | SlowDisk | FillDisk | DropMessages | DelayMessages,
+    operation: Partition | SlowDisk | StressCpu | FillDisk | DropMessages | DelayMessages,
     detail: str,
 ) -> Generator[Wait, Any, bool]:
     """Waits for the end of a fault and records it; returns False at once if it has none."""

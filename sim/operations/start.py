@@ -38,6 +38,7 @@ _ACTIONS: Final[dict[type[Timed], Callable[[OperationContext, Any], Process | No
     ops.RestartStore: faults.restart_store,
     ops.Partition: faults.partition,
     ops.SlowDisk: faults.slow_disk,
+    ops.StressCpu: faults.stress_cpu,
     ops.FillDisk: faults.fill_disk,
     ops.SetConfig: faults.set_config,
     ops.DropMessages: faults.disturb_messages,

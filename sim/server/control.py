@@ -135,6 +135,10 @@ class Control:
         machine = store.machine
         machine.raft_disk.slowdown = machine.kv_disk.slowdown = factor
 
+    def stress_cpu(self, store_id: int, workers: int) -> None:
+        """Keeps as many hardware threads of a store busy with something else; 0: none."""
+        self._cluster.stores[store_id].machine.cores.stressed = workers
+
     def fill_disk(self, store_id: int, usage: DiskUsage = DiskUsage.ALREADY_FULL) -> None:
         """Lets a store's disk be almost or already full; it says so with every raft message."""
         store = self._cluster.stores[store_id]

@@ -156,8 +156,17 @@ def test_the_last_lines_say_what_is_not_stable_the_worst_first() -> None:
         f"pipelined at workload.rate = 900/s: 2 of 3 replications overloaded ({PILED_UP})",
         "sync: near saturation (store_poller 97% busy)",
     ]
-    assert verdict_lines([near] * 40)[5:] == ["and 35 more cases"]
-    assert verdict_lines([near] * 6) == ["sync: near saturation (store_poller 97% busy)"] * 6
+    busier = [near | {"reason": f"store_poller {busy}% busy"} for busy in range(60, 100)]
+    assert verdict_lines(busier)[5:] == ["and 35 more cases"]
+    assert len(verdict_lines(busier[:6])) == 6
+
+
+def test_what_is_said_of_all_is_said_once() -> None:
+    near = {"point": {}, "variant": "sync", "verdicts": {"not judged": 3}, "reason": "too short"}
+    fine = near | {"verdicts": {"stable": 3}, "reason": ""}
+    assert verdict_lines([near] * 40) == ["all 40 cases: not judged (too short)"]
+    assert verdict_lines([near]) == ["sync: not judged (too short)"]
+    assert verdict_lines([near, near, fine]) == ["sync: not judged (too short)"] * 2
 
 
 def test_the_age_of_what_had_not_ended_is_no_latency() -> None:

@@ -73,6 +73,21 @@ def test_background_work_slows_down_whoever_is_waited_for() -> None:
     assert 100 * cores.slowness() == 100, "nothing came since"
 
 
+def test_threads_of_other_programs_slow_down_everybody_until_they_end() -> None:
+    cores = Cores(4)
+    cores.stressed = 3
+    assert cores.slowness() == 1, "not before the next settling"
+    cores.background_ns += 1_000
+    cores.settle(1_000, 1_000)
+    assert cores.background == 4
+    assert cores.slowness() == 1.25
+    assert cores.busy_ns == 4_000
+    cores.stressed = 0
+    cores.settle(2_000, 1_000)
+    assert cores.slowness() == 1
+    assert cores.busy_ns == 4_000
+
+
 def test_a_thread_that_waits_for_a_disk_takes_no_cpu() -> None:
     env = LeanEnv()
     cores = Cores(8)

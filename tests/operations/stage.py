@@ -92,6 +92,9 @@ class FakeControl:
     def slow_disk(self, store_id: int, factor: float) -> None:
         self.say(f"slow {store_id} by {factor:g}")
 
+    def stress_cpu(self, store_id: int, workers: int) -> None:
+        self.say(f"stress {store_id} with {workers}")
+
     def fill_disk(self, store_id: int, _: DiskUsage) -> None:
         self.say(f"fill {store_id}")
 

@@ -127,6 +127,7 @@ def test_moving_a_replica_adds_before_it_removes(tmp_path: Path) -> None:
         ("crash_store, store: 2, for: 1s", ["crash 2", "restart 2"]),
         ("crash_store, store: 2", ["crash 2"]),
         ("slow_disk, store: 2, factor: 10, for: 1s", ["slow 2 by 10", "slow 2 by 1"]),
+        ("stress_cpu, store: 2, workers: 3, for: 1s", ["stress 2 with 3", "stress 2 with 0"]),
         ("fill_disk, store: 2, for: 1s", ["fill 2", "free 2"]),
         ("partition, isolate: 2, for: 1s", ["isolate store-2", "heal"]),
         ("partition, groups: [[1], [2, 3]]", ["partition store-1 | store-2 store-3"]),

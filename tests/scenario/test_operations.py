@@ -50,6 +50,7 @@ operations:
   - {at: 1s, do: partition, groups: [[1, tidb-0], [2, 3]], for: 20s}
   - {at: 1s, do: partition, isolate: 1}
   - {at: 1s, do: slow_disk, store: 2, factor: 10, for: 5s}
+  - {at: 1s, do: stress_cpu, store: 2, workers: 3, for: 5s}
   - {at: 1s, do: fill_disk, store: 2}
   - {at: 1s, do: upgrade_store, store: each, to: v8.5.0}
   - {at: 1s, do: set_config, key: pessimistic-txn.in-memory, value: false}

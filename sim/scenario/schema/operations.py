@@ -291,6 +291,15 @@ class SlowDisk(LastingOperation):
 
 
 @dataclass(frozen=True, kw_only=True)
+class StressCpu(LastingOperation):
+    """Keeps hardware threads of a store busy: a backup, a compaction, another program."""
+
+    do: str = _does("stress_cpu")
+    store: StoreTarget = STORE.key("Store whose hardware threads are busy.")
+    workers: int = Count(1, 10_000).key("Threads that never wait, of those in store_cores.")
+
+
+@dataclass(frozen=True, kw_only=True)
 class FillDisk(LastingOperation):
     """Leaves a store without space."""
 
@@ -462,8 +471,8 @@ class AutoMerge(Driven):
 
 _KINDS: Final[tuple[type[Operation], ...]] = (
     TransferLeader, ShuffleLeader, SplitRegionOperation, MergeRegion, EvictLeader, BalanceLeader,
-    AutoSplit, AutoMerge, CrashStore, RestartStore, Partition, SlowDisk, FillDisk, UpgradeStore,
-    SetConfig, ChangePeerOperation, DropMessages, DelayMessages,
+    AutoSplit, AutoMerge, CrashStore, RestartStore, Partition, SlowDisk, StressCpu, FillDisk,
+    UpgradeStore, SetConfig, ChangePeerOperation, DropMessages, DelayMessages,
 )  # fmt: skip
 
 OPERATIONS: Final = {str(each.__dataclass_fields__["do"].default): each for each in _KINDS}
