@@ -56,22 +56,56 @@ def _range(found: Findings, axes: Sequence[Axis], cells: OutcomeCells) -> str:
     if not told:
         return ""
     is_alone = len(found.variants) == 1
-    against = "" if is_alone else f", {found.main} against {found.baseline}"
-    what = f"{capital(cells.outcome.name)}{against}"
+    levels = "" if is_alone else _levels(found, cells)
+    what, difference = _told_of(found, cells, levels)
     known = sorted(
         (each for each in told if each.text != NOT_KNOWN), key=lambda one: one.number.value
     )
     if not known:
-        return f"{what}: {NOT_KNOWN}, it varies too much from run to run."
+        return f"{what} {difference}{NOT_KNOWN}, it varies too much from run to run."
     beyond = _past_level(found, cells, [each.number for each in told])
     ratios = [] if is_alone else [each.number for each in known]
     alike = sum(ratio.has_interval and not ratio.told_apart for ratio in ratios)
     if alike == len(found.points):
-        return f"{what}: no clear difference anywhere{beyond}."
+        return f"{what} no clear difference anywhere{beyond}."
     between = known[0].at(axes)
     if len(known) > 1:
         between = f"from {between} to {known[-1].at(axes)}"
-    return f"{what}: {between}{_tally(found, alike, len(found.points) - len(known))}{beyond}."
+    tally = _tally(found, alike, len(found.points) - len(known))
+    return f"{what} {difference}{between}{tally}{beyond}."
+
+
+def _told_of(found: Findings, cells: OutcomeCells, levels: str) -> tuple[str, str]:
+    """Returns how a sentence begins, and what comes before its difference."""
+    name = capital(cells.outcome.name)
+    if len(found.variants) == 1:
+        return f"{name}:", ""
+    if not levels:
+        return f"{name}, {found.main} against {found.baseline}:", ""
+    return f"{name}: {levels};", "difference "
+
+
+def _levels(found: Findings, cells: OutcomeCells) -> str:
+    """Returns ``0.334 to 1.93 ms with in_memory, 0.703 to 3.5 ms with pipelined``."""
+    unit = cells.outcome.unit
+    shown = unit[1:] if unit.startswith("1/") else f" {unit}".rstrip()
+    both = found.main, found.baseline
+    spans = [_span(cells, found.points, variant) for variant in both]
+    told = [f"{span}{shown} with {variant}" for span, variant in zip(spans, both, strict=True)]
+    return ", ".join(told) if all(spans) else ""
+
+
+def _span(cells: OutcomeCells, points: Sequence[Mapping[str, Any]], variant: str) -> str:
+    """Returns the least and the greatest value of a variant; nothing where none is known."""
+    numbers = [cells.value(point, variant) for point in points]
+    shown = [
+        plain_value(number, cells.outcome.scale)
+        for number in sorted(numbers, key=lambda number: number.value)
+        if number.is_there and not number.at_least
+    ]
+    known = {float(text.replace(",", "")): text for text in shown if text != NOT_KNOWN}
+    ends = dict.fromkeys([min(known), max(known)]) if known else {}
+    return " to ".join(known[end] for end in ends)
 
 
 def _told(found: Findings, cells: OutcomeCells) -> Iterator[_Told]:
