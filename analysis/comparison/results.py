@@ -14,6 +14,7 @@ import yaml
 from analysis.metrics.catalogue import MetricKey
 from analysis.metrics.numbers import NumberKey, StudyNumber
 from analysis.program import command
+from analysis.study.answer_file import said_in
 from analysis.study.ledger import scan
 from analysis.study.parquet_sink import read_here
 from analysis.study.study_folder import StudyFolderError, no_study, runs_the_rest
@@ -21,7 +22,6 @@ from analysis.study.unit_folder import UNIT_FILE
 
 MANIFEST: Final = "manifest.json"
 ROWS: Final = "summary.parquet"
-ANSWER: Final = "answer.json"
 SUMMED_UP: Final = ("scenario.yaml", MANIFEST, ROWS)
 """Files of a study that ``read_results`` reads, beside the record of its first unit."""
 
@@ -115,10 +115,7 @@ def _numbers(table: pa.Table) -> dict[NumberKey, StudyNumber]:
 
 
 def _outcome(folder: Path) -> str:
-    try:
-        return str(json.loads((folder / ANSWER).read_text("utf-8"))["outcome"])
-    except (OSError, ValueError, KeyError, TypeError):
-        return ""
+    return str(said_in(folder).get("outcome", ""))
 
 
 def _model(folder: Path, manifest: Mapping[str, Any]) -> str:

@@ -28,13 +28,12 @@ from analysis.report.comparison import comparison_tables
 from analysis.report.expectations import expectation_table
 from analysis.report.sensitivity_table import factor_table, weight_tables
 from analysis.report.table import ReportTable, texts
+from analysis.study.answer_file import ANSWER
 from analysis.study.finished_study import FinishedStudy
 from analysis.study.study_folder import write_text_whole
 
 HTML: Final = "report.html"
 MARKDOWN: Final = "report.md"
-ANSWER: Final = "answer.json"
-"""Question, answer and verdict alone, for whoever lists thousands of studies."""
 _MOST_EVENTS: Final = 60
 _LOAD_NOTE: Final = (
     "Bands: 95 % intervals. A line breaks where latencies are refused (the load could not be "

@@ -19,7 +19,7 @@ from typing import Any, Final
 
 import yaml
 
-from analysis.page.study_page import ANSWER
+from analysis.study.answer_file import ANSWER
 from analysis.study.folder_lock import lock_holder
 from analysis.study.plan_file import PLAN_FILE, read_plan
 from analysis.study.study_folder import StudyFolderError

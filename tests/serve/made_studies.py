@@ -6,8 +6,8 @@ import json
 from pathlib import Path
 from typing import Any
 
-from analysis.page.study_page import ANSWER
 from analysis.report.summary import write_summary
+from analysis.study.answer_file import ANSWER
 from analysis.study.load import load_study
 from analysis.study.plan import Plan
 from analysis.study.plan_file import write_plan

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from analysis.page.study_page import ANSWER
 from analysis.serve.gate import report_key
 from analysis.serve.studies import PAGE_STUDIES, NoStudyError, Studies
+from analysis.study.answer_file import ANSWER
 from analysis.study.folder_lock import folder_lock
 from tests.page.hostile import MARKUP, SCRIPT
 from tests.serve.made_studies import study, summed_up
