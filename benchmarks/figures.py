@@ -148,6 +148,9 @@ def _write(name: str, study: Study, printed: str) -> int:
     figures, refused = _figures(name, study)
     for reason in refused:
         print(f"  no figure: {reason}")
+    for line in printed.splitlines():
+        if line.endswith("DOES NOT HOLD"):
+            print(f"  {line}")
     missing = len(refused) + _write_documents(name, figures, printed)
     for picture, file in study.pictures.items():
         _write_picture(picture, FOLDER / "results" / study.results / file)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from analysis.experiments.case_words import (
     capacity_text,
@@ -19,6 +19,9 @@ from analysis.plots.axes import Axis, axes_of
 from analysis.plots.sweep_outcomes import OutcomeCells, outcome_cells
 from analysis.report.capacity_table import capacity_changes
 from analysis.report.cells import plain_value
+
+_MOST_LEVELS: Final = 4
+"""Variants of which a sentence can say what each does."""
 
 
 def capital(text: str) -> str:
@@ -56,8 +59,7 @@ def _range(found: Findings, axes: Sequence[Axis], cells: OutcomeCells) -> str:
     if not told:
         return ""
     is_alone = len(found.variants) == 1
-    levels = "" if is_alone else _levels(found, cells)
-    what, difference = _told_of(found, cells, levels)
+    what, difference = _told_of(found, cells)
     known = sorted(
         (each for each in told if each.text != NOT_KNOWN), key=lambda one: one.number.value
     )
@@ -75,24 +77,26 @@ def _range(found: Findings, axes: Sequence[Axis], cells: OutcomeCells) -> str:
     return f"{what} {difference}{between}{tally}{beyond}."
 
 
-def _told_of(found: Findings, cells: OutcomeCells, levels: str) -> tuple[str, str]:
+def _told_of(found: Findings, cells: OutcomeCells) -> tuple[str, str]:
     """Returns how a sentence begins, and what comes before its difference."""
-    name = capital(cells.outcome.name)
-    if len(found.variants) == 1:
+    name, variants = capital(cells.outcome.name), found.variants
+    if len(variants) == 1:
         return f"{name}:", ""
+    levels = _levels(found, cells)
+    pair = f"{found.main} against {found.baseline}"
     if not levels:
-        return f"{name}, {found.main} against {found.baseline}:", ""
-    return f"{name}: {levels};", "difference "
+        return f"{name}, {pair}:", ""
+    return f"{name}: {levels};", f"{'difference' if len(variants) == 2 else pair} "
 
 
 def _levels(found: Findings, cells: OutcomeCells) -> str:
-    """Returns ``0.334 to 1.93 ms with in_memory, 0.703 to 3.5 ms with pipelined``."""
+    """Returns ``0.703 to 3.5 ms with pipelined, 0.334 to 1.93 ms with in_memory``."""
     unit = cells.outcome.unit
     shown = unit[1:] if unit.startswith("1/") else f" {unit}".rstrip()
-    both = found.main, found.baseline
-    spans = [_span(cells, found.points, variant) for variant in both]
-    told = [f"{span}{shown} with {variant}" for span, variant in zip(spans, both, strict=True)]
-    return ", ".join(told) if all(spans) else ""
+    spans = {variant: _span(cells, found.points, variant) for variant in found.variants}
+    if not all(spans.values()) or len(spans) > _MOST_LEVELS:
+        return ""
+    return ", ".join(f"{span}{shown} with {variant}" for variant, span in spans.items())
 
 
 def _span(cells: OutcomeCells, points: Sequence[Mapping[str, Any]], variant: str) -> str:

@@ -99,17 +99,17 @@ def swept(*ratios: tuple[float, float]) -> Findings:
     [
         (
             [(0.5, 0.02), (0.99, 0.02), (0.8, 0.02)],
-            "1.00 to 1.98 ms with in_memory, 2.00 ms with pipelined; difference from "
+            "2.00 ms with pipelined, 1.00 to 1.98 ms with in_memory; difference from "
             "−50 % [−52, −48] (at threads 10) to −1 % [−3, +1] (at threads 20); no clear "
             "difference at 1 of 3 points",
         ),
         (
             [(1.01, 0.02), (0.99, 0.02)],
-            "1.98 to 2.02 ms with in_memory, 2.00 ms with pipelined; no clear difference anywhere",
+            "2.00 ms with pipelined, 1.98 to 2.02 ms with in_memory; no clear difference anywhere",
         ),
         (
             [(0.5, 0.02), (1.5, 1.6)],
-            "1.00 to 3.0 ms with in_memory, 2.0 ms with pipelined; difference "
+            "2.0 ms with pipelined, 1.00 to 3.0 ms with in_memory; difference "
             "−50 % [−52, −48] (at threads 10); no ratio at 1 of 2 points",
         ),
     ],
