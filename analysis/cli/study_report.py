@@ -21,7 +21,7 @@ from analysis.report.sensitivity_table import factor_table, weight_tables
 from analysis.report.study_verdict import StudyOutcome
 from analysis.report.terminal import print_tables, print_text
 from analysis.running.results import StudyResult
-from analysis.study.answer_file import said_in
+from analysis.study.answer_file import said_in, sentences
 from analysis.study.finished_study import FinishedStudy
 from analysis.study.study_folder import runs_the_rest
 from analysis.study.units import count
@@ -98,7 +98,7 @@ def _verdict(run: FinishedStudy, summary: Mapping[str, Any]) -> int:
     for line in warning_lines(summary.get("warnings", [])):
         say(output(), line, "yellow")
     if "capacity" not in summary and "sensitivity" not in summary:  # Their tables say it.
-        for sentence in said_in(run.folder).get("answer", ()):
+        for sentence in sentences(said_in(run.folder)):
             say(output(), sentence, "bold")
     say(output(), last_line(run, summary))
     outcome = StudyOutcome(summary["verdict"]["outcome"])

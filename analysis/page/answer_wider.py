@@ -59,7 +59,7 @@ def _range(found: Findings, axes: Sequence[Axis], cells: OutcomeCells) -> str:
     if not told:
         return ""
     is_alone = len(found.variants) == 1
-    what, difference = _told_of(found, cells)
+    what, difference = _beginning(found, cells)
     known = sorted(
         (each for each in told if each.text != NOT_KNOWN), key=lambda one: one.number.value
     )
@@ -77,8 +77,11 @@ def _range(found: Findings, axes: Sequence[Axis], cells: OutcomeCells) -> str:
     return f"{what} {difference}{between}{tally}{beyond}."
 
 
-def _told_of(found: Findings, cells: OutcomeCells) -> tuple[str, str]:
-    """Returns how a sentence begins, and what comes before its difference."""
+def _beginning(found: Findings, cells: OutcomeCells) -> tuple[str, str]:
+    """Returns how a sentence begins, and what comes before its difference.
+
+    Of two variants the levels name both; of more, it is said which two are compared.
+    """
     name, variants = capital(cells.outcome.name), found.variants
     if len(variants) == 1:
         return f"{name}:", ""
@@ -86,7 +89,9 @@ def _told_of(found: Findings, cells: OutcomeCells) -> tuple[str, str]:
     pair = f"{found.main} against {found.baseline}"
     if not levels:
         return f"{name}, {pair}:", ""
-    return f"{name}: {levels};", f"{'difference' if len(variants) == 2 else pair} "
+    if len(variants) > 2:
+        return f"{name}: {levels}; {pair}:", ""
+    return f"{name}: {levels};", "difference "
 
 
 def _levels(found: Findings, cells: OutcomeCells) -> str:

@@ -147,7 +147,7 @@ def verdict_lines(
         verdicts: those that are told of, by a case's worst.
     """
     cases = list(facts)
-    told = [case for verdict in verdicts for case in _told_of(cases, verdict)]
+    told = [case for verdict in verdicts for case in _cases_of(cases, verdict)]
     if 1 < len(told) == len(cases) and len({words for _, words in told}) == 1:
         return [f"all {len(cases)} cases: {told[0][1]}"]
     lines = [f"{name}: {words}" for name, words in told]
@@ -155,7 +155,7 @@ def verdict_lines(
     return lines if more <= 1 else [*lines[:SHOWN_CASES], f"and {more:,} more cases"]
 
 
-def _told_of(facts: Sequence[Mapping[str, Any]], verdict: Verdict) -> Iterator[tuple[str, str]]:
+def _cases_of(facts: Sequence[Mapping[str, Any]], verdict: Verdict) -> Iterator[tuple[str, str]]:
     """Yields the cases whose worst verdict it is, by name, with what is said of each."""
     for case in facts:
         worst = next((each for each in WORST_FIRST if case["verdicts"].get(str(each))), None)

@@ -19,7 +19,7 @@ from typing import Any, Final
 
 import yaml
 
-from analysis.study.answer_file import ANSWER
+from analysis.study.answer_file import ANSWER, sentences
 from analysis.study.folder_lock import lock_holder
 from analysis.study.plan_file import PLAN_FILE, read_plan
 from analysis.study.study_folder import StudyFolderError
@@ -205,12 +205,10 @@ class Studies:
         if said is None and not (self.results / entry.name / PLAN_FILE).is_file():
             return None
         outcome = _text((said or {}).get("outcome"))
-        answer = (said or {}).get("answer")
-        sentences = answer if isinstance(answer, list) else []
         return Head(
             name=entry.name,
             question=self._asked(entry.name) if said is None else _text(said.get("question")),
-            answer=" ".join(_text(sentence) for sentence in sentences)[:_LONGEST_TEXT],
+            answer=" ".join(map(_text, sentences(said or {})))[:_LONGEST_TEXT],
             outcome=outcome if outcome in _OUTCOMES else "unfinished",
             written_s=entry.written_ns / 1e9,
         )

@@ -17,3 +17,9 @@ def said_in(folder: Path) -> Mapping[str, Any]:
     except (OSError, ValueError):
         return {}
     return said if isinstance(said, dict) else {}
+
+
+def sentences(said: Mapping[str, Any]) -> list[str]:
+    """Returns the answer's sentences; none of a file that somebody has damaged."""
+    answer = said.get("answer")
+    return [each for each in answer if isinstance(each, str)] if isinstance(answer, list) else []

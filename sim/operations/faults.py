@@ -1,6 +1,6 @@
 """Operations on stores, disks, the network and messages, each for a time or until it is ended."""
 
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from typing import Any
 
 from sim.engine import Wait
@@ -63,35 +63,28 @@ def partition(context: OperationContext, operation: Partition) -> Process:
 
 def slow_disk(context: OperationContext, operation: SlowDisk) -> Process:
     """Makes the disks of a store slower."""
-    store = context.store(operation.store, sorted(context.cluster.stores))
-    if store is None:
-        return
-    context.record(operation.do, f"store {store} by {operation.factor:g}")
-    context.control.slow_disk(store, operation.factor)
-    if (yield from _has_ended(context, operation, f"store {store}")):
-        context.control.slow_disk(store, 1.0)
+    slow = context.control.slow_disk
+    how = f" by {operation.factor:g}"
+    return _on_a_store(
+        context, operation, how, lambda at: slow(at, operation.factor), lambda at: slow(at, 1.0)
+    )
 
 
 def stress_cpu(context: OperationContext, operation: StressCpu) -> Process:
     """Keeps hardware threads of a store busy with something else."""
-    store = context.store(operation.store, sorted(context.cluster.stores))
-    if store is None:
-        return
-    context.record(operation.do, f"store {store}, {operation.workers} of its threads")
-    context.control.stress_cpu(store, operation.workers)
-    if (yield from _has_ended(context, operation, f"store {store}")):
-        context.control.stress_cpu(store, 0)
+    stress = context.control.stress_cpu
+    how = f", {operation.workers} of its threads"
+    return _on_a_store(
+        context, operation, how, lambda at: stress(at, operation.workers), lambda at: stress(at, 0)
+    )
 
 
 def fill_disk(context: OperationContext, operation: FillDisk) -> Process:
     """Leaves a store without space."""
-    store = context.store(operation.store, sorted(context.cluster.stores))
-    if store is None:
-        return
-    context.record(operation.do, f"store {store}")
-    context.control.fill_disk(store, DiskUsage[operation.usage.upper()])
-    if (yield from _has_ended(context, operation, f"store {store}")):
-        context.control.free_disk(store)
+    fill, usage = context.control.fill_disk, DiskUsage[operation.usage.upper()]
+    return _on_a_store(
+        context, operation, "", lambda at: fill(at, usage), context.control.free_disk
+    )
 
 
 def set_config(context: OperationContext, operation: SetConfig) -> None:
@@ -119,6 +112,23 @@ def disturb_messages(context: OperationContext, operation: DropMessages | DelayM
     rule = filters.delay(operation.kind, delay_ns, src=src, dst=dst, region=region)
     if (yield from _has_ended(context, operation, operation.kind)):
         filters.remove(rule)
+
+
+def _on_a_store(
+    context: OperationContext,
+    operation: SlowDisk | StressCpu | FillDisk,
+    how: str,
+    begin: Callable[[int], object],
+    end: Callable[[int], object],
+) -> Process:
+    """Does something to a store, up or down, and undoes it after a while; records both."""
+    store = context.store(operation.store, sorted(context.cluster.stores))
+    if store is None:
+        return
+    context.record(operation.do, f"store {store}{how}")
+    begin(store)
+    if (yield from _has_ended(context, operation, f"store {store}")):
+        end(store)
 
 
 def _has_ended(

@@ -36,8 +36,8 @@ def found(ratios: Ratios, half: float = 0.02) -> Findings:
 
 
 def findings(points: Sequence[Row], rows: Sequence[Row], comparisons: Sequence[Row]) -> Findings:
-    """Returns a study of two variants with these numbers."""
-    variants = dict.fromkeys(("pipelined", "in_memory"))
+    """Returns a study of the variants that these numbers are of."""
+    variants = dict.fromkeys(row["variant"] for row in rows)
     study = SimpleNamespace(variants=variants, contours={}, resolved_yaml=lambda: "{}")
     run = SimpleNamespace(study=study, plan=SimpleNamespace(points=points))
     summary: dict[str, Any] = {

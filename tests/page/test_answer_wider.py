@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -10,6 +11,8 @@ from analysis.page.answer_wider import of_capacity, of_sweep
 from analysis.page.capacity import capacity_tiles
 from analysis.page.findings import Findings
 from tests.page.test_answer import findings
+
+TWO = ("pipelined", "in_memory")
 
 
 def case(variant: str, load: float | None, **more: Any) -> dict[str, Any]:
@@ -80,17 +83,18 @@ def test_a_tile_says_how_far_a_case_goes_or_why_that_is_not_known() -> None:
     assert "raise capacity.between" in unknown.detail
 
 
-def swept(*ratios: tuple[float, float]) -> Findings:
-    """Returns a study of two variants at as many points: the ratio at each, and half its width."""
+def swept(*ratios: tuple[float, float], variants: Sequence[str] = TWO) -> Findings:
+    """Returns a study at as many points: the last variant's ratio at each, and half its width."""
     points = [{"workload.threads": 10 * (place + 1)} for place in range(len(ratios))]
     rows, comparisons = [], []
     for point, (ratio, half) in zip(points, ratios, strict=True):
         of = {"metric": "lock_latency_ms", "class": "all", "stat": "mean", "point": point}
-        for variant, value in (("pipelined", 2.0), ("in_memory", 2.0 * ratio)):
+        for variant in variants:
+            value = 2.0 * ratio if variant == variants[-1] else 2.0
             ends = {"ci_low": value - half, "ci_high": value + half, "replications": 5}
             rows.append(of | ends | {"variant": variant, "value": value})
         between = {"ratio": ratio, "ci_low": ratio - half, "ci_high": ratio + half}
-        comparisons.append(of | between | {"variant": "in_memory", "baseline": "pipelined"})
+        comparisons.append(of | between | {"variant": variants[-1], "baseline": variants[0]})
     return findings(points, rows, comparisons)
 
 
@@ -126,4 +130,20 @@ def test_a_sweep_without_levels_or_differences_says_so() -> None:
     assert said == (
         "Lock latency, mean, in_memory against pipelined: not known yet, it varies too much from "
         "run to run."
+    )
+
+
+@pytest.mark.parametrize(
+    ("ratio", "says"),
+    [
+        (0.5, "from −50 % [−52, −48] (at threads 10) to −50 % [−52, −48] (at threads 20)"),
+        (1.01, "no clear difference anywhere"),
+    ],
+)
+def test_of_more_than_two_variants_it_is_said_which_are_compared(ratio: float, says: str) -> None:
+    ratios = [(ratio, 0.02)] * 2
+    [said] = of_sweep(swept(*ratios, variants=("sync", "pipelined", "in_memory")))
+    assert said == (
+        "Lock latency, mean: 2.00 ms with sync, 2.00 ms with pipelined, "
+        f"{2 * ratio:.2f} ms with in_memory; in_memory against sync: {says}."
     )

@@ -296,7 +296,9 @@ class StressCpu(LastingOperation):
 
     do: str = _does("stress_cpu")
     store: StoreTarget = STORE.key("Store whose hardware threads are busy.")
-    workers: int = Count(1, 10_000).key("Threads that never wait, of those in store_cores.")
+    workers: int = Count(1, 10_000).key(
+        "Threads that never wait; with more of them than store_cores, each gets its share."
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
