@@ -33,7 +33,7 @@ from analysis.study.sections import Sensitivity
 from analysis.study.shipped import located, refuse_ours_without_prefix
 from analysis.study.study import CaseResolver, Study, point_key
 from analysis.study.sweep import sweep_of
-from sim.scenario.problems import Mark, Problem, ScenarioError
+from sim.scenario.problems import Mark, Problem, ScenarioError, shown
 from sim.scenario.reader import read_file
 from sim.scenario.schema.run import Run
 from sim.scenario.section import keys_of, refuse_unknown
@@ -105,7 +105,7 @@ def _study(name: str, root: Place, given: Mapping[str, Node]) -> Study | None:
     _check_effect(given, variants, sweep.points, sensitivity, problems)
     about = _about(root["about"])
     resolver = CaseResolver(about, _of_a_unit(tree), variants)
-    digest = _resolve_all(root, sweep.points, resolver)
+    digest = _resolve_all(root, sweep.points, variants, resolver)
     if not problems:
         check_capacity(capacity, root["capacity"], sweep.points, resolver)
         check_sensitivity(sensitivity, root["sensitivity"], resolver)
@@ -154,7 +154,12 @@ _ENOUGH = 200
 """Problems after which further points are not looked at."""
 
 
-def _resolve_all(root: Place, points: Iterable[Overrides], resolver: CaseResolver) -> str:
+def _resolve_all(
+    root: Place,
+    points: Iterable[Overrides],
+    variants: Mapping[str, Overrides],
+    resolver: CaseResolver,
+) -> str:
     """Returns the hash of all cases; refuses two that are the same simulation."""
     whole = sha256()
     first_with: dict[str, tuple[str, str]] = {}
@@ -162,7 +167,7 @@ def _resolve_all(root: Place, points: Iterable[Overrides], resolver: CaseResolve
         if len(root.problems) > _ENOUGH:
             break
         plain = _plain(point)
-        for variant in resolver.variants:
+        for variant in variants:
             resolver.resolve(point, variant, root.problems)
             if root.problems:
                 continue
@@ -171,16 +176,30 @@ def _resolve_all(root: Place, points: Iterable[Overrides], resolver: CaseResolve
             whole.update(f"{case}{digest}".encode())
             twin = first_with.setdefault(digest, case)
             if twin != case:
-                _refuse_twin(root, twin, case)
+                _refuse_twin(root, variants, twin, case)
                 return ""
     return whole.hexdigest()
 
 
-def _refuse_twin(root: Place, twin: tuple[str, str], case: tuple[str, str]) -> None:
-    """Notes that two cases are the same simulation."""
+def _refuse_twin(
+    root: Place,
+    variants: Mapping[str, Overrides],
+    twin: tuple[str, str],
+    case: tuple[str, str],
+) -> None:
+    """Notes that two cases are the same simulation, and what one has without saying it."""
     (first_point, first), (_, variant) = twin, case
-    place = root["sweep"] if first == variant else root["compare"][variant]
-    same = f"point {first_point}" if first == variant else f"variant {first}"
+    if first == variant:
+        place, same = root["sweep"], f"point {first_point}"
+    else:
+        place, same = root["compare"][variant], f"variant {first}"
+        unsaid = [
+            f"{key}: {shown(node.plain())}"
+            for key, node in variants[variant].items()
+            if key not in variants[first]
+        ]
+        if unsaid:
+            same += f", which has {' and '.join(unsaid)} without saying it"
     place.refuse_key(f"the same simulation as {same}; change a value or remove one of the two")
 
 

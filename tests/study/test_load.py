@@ -272,7 +272,8 @@ def test_a_study_without_a_question_can_be_written_out(tmp_path: Path) -> None:
 
 def test_two_names_for_one_simulation_are_refused(tmp_path: Path) -> None:
     told = problems_of(tmp_path, BASE + "compare:\n  a: {}\n  b: {workload.threads: 4}\n")
-    assert "x.yaml:7:3: compare.b: the same simulation as variant a" in told
+    assert "x.yaml:7:3: compare.b: the same simulation as variant a, which has" in told
+    assert "workload.threads: 4 without saying it; change a value" in told
     told = problems_of(tmp_path, BASE + "sweep: {grid: {workload.think_time: [1ms, 1000us]}}\n")
     assert "sweep: the same simulation as point" in told
 
