@@ -17,6 +17,7 @@ from functools import cache
 from statistics import fmean
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from analysis.metrics.catalogue import NETWORK_STATIONS
 from analysis.study.load import load_study
 from benchmarks.documents import ROOT
 from sim.client.client_stats import PATH_NAMES
@@ -257,7 +258,7 @@ def _simulated(scenario: Scenario) -> _Simulated:
     busy = {
         name: value / grown["capacity_ns", name]
         for (metric, name), value in grown.items()
-        if metric == "busy_ns"
+        if metric == "busy_ns" and name not in NETWORK_STATIONS
     }
     done = {name: count for (metric, name), count in grown.items() if metric == "txns"}
     total, locks = done.pop("all"), grown["lock_latency", "count"]

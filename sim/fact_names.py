@@ -38,7 +38,9 @@ SERIES: Final = {
     "lock_service": Fact(
         "A granted lock request inside TiKV until its answer, without such waits.", ("path",)
     ),
-    "lock_wait": Fact("Waits in a store for another transaction's lock that ended with a grant."),
+    "lock_wait": Fact(
+        "Waits in a store for other transactions' locks, of each request that was answered."
+    ),
     "leader_transfer": Fact(
         "From PD's order to move a leader until PD hears from the new one.", ("way",)
     ),

@@ -21,6 +21,7 @@ from analysis.report.sensitivity_table import factor_table, weight_tables
 from analysis.report.study_verdict import StudyOutcome
 from analysis.report.terminal import print_tables, print_text
 from analysis.running.results import StudyResult
+from analysis.statistics.amounts import seconds
 from analysis.study.answer_file import said_in, sentences
 from analysis.study.finished_study import FinishedStudy
 from analysis.study.study_folder import runs_the_rest
@@ -120,12 +121,16 @@ def last_line(run: FinishedStudy, summary: Mapping[str, Any]) -> str:
     reused = f", {count(run.reused, 'unit')} reused" if run.reused else ""
     invariants = summary["invariants"]
     return (
-        f"{summary['verdict']['outcome'].upper()} {cost['simulated_s']:.0f} s simulated in "
-        f"{total_s:.0f} s, {cost['events'] / 1e6:.1f} M events, "
+        f"{summary['verdict']['outcome'].upper()} {seconds(cost['simulated_s'])} simulated in "
+        f"{total_s:.0f} s, {_events(cost['events'])}, "
         f"{count(cost['transactions'], 'transaction')}{reused}, "
         f"{count(invariants['checked'], 'unit')} checked, "
         f"{count(len(invariants['violations']), 'violation')}: {run.folder}"
     )
+
+
+def _events(events: int) -> str:
+    return f"{events / 1e6:.1f} M events" if events >= 1e5 else count(events, "event")
 
 
 _SOUGHT = ("capacity", "sensitivity", "precision")

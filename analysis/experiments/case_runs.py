@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from analysis.experiments.experiment import Request, Seen
 from analysis.experiments.ladder import Ladder, Trail
-from analysis.metrics.catalogue import ASKED_FOR, CPU_STATIONS, DISK_STATIONS, MetricKey
+from analysis.metrics.catalogue import ASKED_FOR, STATIONS_OF, MetricKey
 from analysis.statistics.crossing import MOST_SLACK, NO_SLACK, Crossing, crossing_of, slacks
 from analysis.statistics.intervals import Array
 from analysis.statistics.saturation import Verdict
@@ -20,9 +20,11 @@ from analysis.study.sections import Capacity
 from sim.fact_names import LOG_WRITER
 
 THROUGHPUT: Final = MetricKey("txn_per_s")
-STATIONS: Final = (
-    *(MetricKey("cpu_busy", name) for name in CPU_STATIONS),
-    *(MetricKey("disk_busy", name) for name in DISK_STATIONS if name != LOG_WRITER),
+STATIONS: Final = tuple(
+    MetricKey(metric, name)
+    for metric, stations in STATIONS_OF.items()
+    for name in stations
+    if name != LOG_WRITER
 )
 """What can be busy, over all nodes that have one."""
 

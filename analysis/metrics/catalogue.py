@@ -100,14 +100,25 @@ DISK_STATIONS: Final = {
     "raft_log": "raft log, appending or syncing",
 }
 """Classes of ``disk_busy``; the raft log is written by one writer, which waits for the disk."""
+NETWORK_STATIONS: Final = {
+    "store_network": "network port of a store, sending",
+    "tidb_network": "network port of a TiDB node, sending",
+}
+STATIONS_OF: Final = {
+    "cpu_busy": CPU_STATIONS,
+    "disk_busy": DISK_STATIONS,
+    "network_busy": NETWORK_STATIONS,
+}
+"""By the metric that says how busy they are."""
+STATIONS: Final = CPU_STATIONS | DISK_STATIONS | NETWORK_STATIONS
 LOCK_STATIONS: Final = {
-    "request": "network, to the store, retries included",
+    "request": "TiDB and network, to the store, retries included",
     "latch": "waiting for a latch on the key",
     "scheduler": "scheduler thread and reading the row",
     "propose": "waiting to be proposed by a store poller",
     "replicate": "append, fsync, quorum",
     "apply": "apply, and the way back to the scheduler",
-    "reply": "network, back to TiDB",
+    "reply": "network and TiDB, on the way back",
 }
 """Classes of ``lock_station_ms``, in the order of a request's way."""
 WRITE_PLACES: Final = {
@@ -128,6 +139,7 @@ def _metrics() -> dict[str, Metric]:
         "causes": WRITE_CAUSES,
         "places": WRITE_PLACES,
         "cpu_stations": CPU_STATIONS,
+        "network_stations": NETWORK_STATIONS,
         "lock_stations": LOCK_STATIONS,
     }
     names = {word: ", ".join(f"`{name}`" for name in of) for word, of in listed.items()}

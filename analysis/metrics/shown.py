@@ -47,6 +47,7 @@ KEY_FIGURES: Final = (
     _shown("lock_latency_ms.p50", "lock latency, p50 (ms)"),
     _shown("lock_latency_ms.p99", "lock latency, p99 (ms)"),
     _shown("lock_service_ms", "lock service, mean (ms)"),
+    _shown("lock_wait_per_txn_ms", "lock waits per txn (ms)"),
     _shown("txn_latency_ms", "txn latency, mean (ms)"),
     _shown("txn_latency_ms.p99", "txn latency, p99 (ms)"),
     _shown("txn_per_s", "transactions (1/s)"),
@@ -56,7 +57,6 @@ KEY_FIGURES: Final = (
     _shown("fsync_per_s", "fsyncs (1/s)"),
     _shown("network_bytes_per_s", "network (MB/s)", TO_MB),
     _shown("proposals_per_txn", "proposals per txn"),
-    _shown("lock_wait_ms", "lock wait, mean (ms)"),
     _shown("txn_failures", "failed transactions (%)", 100.0),
 )
 """Of a comparison of variants at a point, in order."""

@@ -19,11 +19,10 @@ from analysis.metrics.catalogue import (
     AT_LEAST,
     COMMITS,
     COUNTERS,
-    CPU_STATIONS,
-    DISK_STATIONS,
     METRICS,
     MS_PER_NS,
     SERIES,
+    STATIONS_OF,
     MetricKey,
 )
 
@@ -51,6 +50,7 @@ def unit_metrics(sums: pd.DataFrame, measured_s: pd.Series[float]) -> pd.DataFra
         *_early_prewrites(counters),
         *_request_latency(counters),
         *_station_latency(sums, counters),
+        *_lock_waits(sums, counters),
         *_unfinished(sums),
         _failures(counters, sums.index),
     ]
@@ -158,9 +158,10 @@ def _busy(counters: dict[str, pd.DataFrame]) -> list[pd.DataFrame]:
     busy = counters["busy_ns"]
     capacity = counters["capacity_ns"].reindex(columns=busy.columns)
     share = busy / capacity.where(capacity > 0)
-    disks = [name for name in share.columns if name in DISK_STATIONS]
-    cpus = [name for name in share.columns if name in CPU_STATIONS]
-    return [_as_metric(share[disks], "disk_busy"), _as_metric(share[cpus], "cpu_busy")]
+    return [
+        _as_metric(share[[name for name in share.columns if name in stations]], metric)
+        for metric, stations in STATIONS_OF.items()
+    ]
 
 
 def _early_prewrites(counters: dict[str, pd.DataFrame]) -> list[pd.DataFrame]:
@@ -188,11 +189,16 @@ def _request_latency(counters: dict[str, pd.DataFrame]) -> list[pd.DataFrame]:
 
 def _failures(counters: dict[str, pd.DataFrame], units: pd.Index[int]) -> pd.DataFrame:
     """The share of transactions that failed of those that ended; none, no share."""
-    none = pd.DataFrame(index=units)
-    aborts = counters.get("txn_aborts", none)
-    ended = counters.get(COMMITS, none).sum(axis=1) + aborts.sum(axis=1)
+    aborts = counters.get("txn_aborts", pd.DataFrame(index=units))
+    ended = _ended(counters, units)
     failed = aborts.drop(columns=ASKED_FOR, errors="ignore").sum(axis=1)
     return _as_metric((failed / ended.where(ended > 0)).to_frame("all"), "txn_failures")
+
+
+def _ended(counters: dict[str, pd.DataFrame], units: pd.Index[int]) -> pd.Series[float]:
+    """Transactions that ended, with a commit or without."""
+    none = pd.DataFrame(index=units)
+    return counters.get(COMMITS, none).sum(axis=1) + counters.get("txn_aborts", none).sum(axis=1)
 
 
 def _station_latency(sums: pd.DataFrame, counters: dict[str, pd.DataFrame]) -> list[pd.DataFrame]:
@@ -214,6 +220,16 @@ def _station_latency(sums: pd.DataFrame, counters: dict[str, pd.DataFrame]) -> l
             columns[station] = before + by_station[name] / requests["all"]
     table = pd.DataFrame(columns, index=sums.index).replace(np.inf, np.nan) * MS_PER_NS
     return [_as_metric(table, "lock_station_ms")]
+
+
+def _lock_waits(sums: pd.DataFrame, counters: dict[str, pd.DataFrame]) -> list[pd.DataFrame]:
+    """Time spent waiting for others' locks, per transaction that ended; 0 where none waited."""
+    if ("lock_wait", "all", "count") not in sums:
+        return []
+    waits = sums["lock_wait", "all", "count"].mul(sums["lock_wait", "all", "mean"]).fillna(0.0)
+    ended = _ended(counters, sums.index)
+    each = (waits / ended.where(ended > 0) * MS_PER_NS).to_frame("all")
+    return [_as_metric(each, "lock_wait_per_txn_ms")]
 
 
 def _unfinished(sums: pd.DataFrame) -> list[pd.DataFrame]:

@@ -13,7 +13,8 @@ from analysis.page.answer_wider import capital, of_capacity, of_sweep
 from analysis.page.capacity import capacity_tiles
 from analysis.page.content import Tile
 from analysis.page.findings import Findings
-from analysis.report.cells import plain_value, tone_of
+from analysis.page.waiting import full_words, waits_words
+from analysis.report.cells import plain_share, plain_value, tone_of
 from analysis.statistics.amounts import number_of
 from analysis.statistics.unfinished import unfinished_words
 
@@ -101,12 +102,16 @@ def _of_pair(found: Findings) -> Iterator[str]:
     if all(number.value == 0 for number in asked):
         yield "No transaction asks for a lock."
     yield _latency(found, point, key)
+    if waits := waits_words(found, point):
+        yield waits
     gains = _part(found, point, BYTES, _bytes_words), _part(found, point, RATE, _rate_words)
     if any(gains):
         yield f"{capital(' and '.join(filter(None, gains)))}."
     bandwidth = "" if does_more else _part(found, point, BANDWIDTH, _bandwidth_words)
     if bandwidth:
         yield bandwidth
+    if limit := full_words(found, point):
+        yield limit
 
 
 def _writes_more_by_doing_more(found: Findings, point: int) -> bool:
@@ -230,13 +235,28 @@ def _failures(found: Findings, point: int) -> str:
 
 def _lost_and_failed(found: Findings, point: int, variant: str) -> str:
     lost = _count(found.amount(point, variant, MetricKey("locks_lost")), "lock")
-    failed = _failed(found, point, variant)
-    failures = f"{number_of(failed, 'transaction')} failed"
+    failures = f"{number_of(_failed(found, point, variant), 'transaction')} failed"
+    failures += _why_failed(found, point, variant)
     left = found.amount(point, variant, MetricKey("txns_unfinished"))
     if not left:
         return f"{lost} lost, {failures} and all had ended"
     oldest_ms = found.amount(point, variant, MetricKey("txn_unfinished_age_ms", stat="max"))
     return f"{lost} lost, {failures} and {unfinished_words(left, oldest_ms / 1000)}"
+
+
+def _why_failed(found: Findings, point: int, variant: str) -> str:
+    """Returns `` (47 % of all: deadlock)``; nothing where none failed."""
+    share = found.amount(point, variant, MetricKey("txn_failures"))
+    if not share:
+        return ""
+    counts = {
+        class_: found.amount(point, variant, MetricKey("txn_aborts", class_))
+        for class_ in found.classes(point, "txn_aborts")
+        if class_ != ASKED_FOR
+    }
+    reasons = sorted((why for why, times in counts.items() if times), key=lambda why: -counts[why])
+    words = ", ".join(why.replace("_", " ") for why in reasons)
+    return f" ({plain_share(share)} of all: {words})"
 
 
 def _count(times: float, what: str) -> str:
@@ -260,3 +280,4 @@ def _of_one(found: Findings) -> Iterator[str]:
             text = number.text(headline.scale)
             unit = f" {headline.unit}" if headline.unit and text != NOT_KNOWN else ""
             yield f"{headline.name}: {text}{unit}."
+    yield from filter(None, (waits_words(found, point), full_words(found, point)))

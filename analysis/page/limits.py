@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
-from analysis.metrics.catalogue import LOCK_STATIONS, WRITE_PLACES, MetricKey
+from analysis.metrics.catalogue import LOCK_STATIONS, STATIONS, STATIONS_OF, WRITE_PLACES, MetricKey
 from analysis.metrics.rounding import short
 from analysis.metrics.shown import TO_KIB
 from analysis.page.content import Block, Items
 from analysis.page.findings import Findings
-from analysis.report.capacity_table import FULL, STATIONS
+from analysis.page.waiting import busy_keys, limit_text
 from analysis.report.cells import share_text
 from analysis.report.table import DASH, ReportTable, by_variant
 from analysis.study.units import at_point
@@ -20,15 +20,10 @@ from sim.fact_names import LOG_WRITER, WRITE_CAUSES
 def limit_blocks(found: Findings) -> Iterator[Block]:
     """Yields utilisation by station, and a sentence a variant."""
     for point in found.whole_points:
-        keys = [
-            MetricKey(metric, class_)
-            for metric in ("cpu_busy", "disk_busy")
-            for class_ in found.classes(point, metric)
-        ]
-        keys.sort(key=lambda key: -max(found.amount(point, of, key) for of in found.variants))
+        keys = busy_keys(found, point)
         if not keys:
             continue
-        yield Items(tuple(_sentence(found, point, name, keys) for name in found.variants))
+        yield Items(tuple(_sentence(found, point, name) for name in found.variants))
         yield by_variant(
             found.at("Share of the time that a station is busy", point), "station", found.variants,
             (
@@ -43,14 +38,9 @@ def limit_blocks(found: Findings) -> Iterator[Block]:
         yield from _busiest_by_point(found)
 
 
-def _sentence(found: Findings, point: int, variant: str, keys: Sequence[MetricKey]) -> str:
-    candidates = [key for key in keys if key.class_ != LOG_WRITER] or keys
-    busiest = max(candidates, key=lambda key: found.amount(point, variant, key))
-    share, name = found.amount(point, variant, busiest), STATIONS[busiest.class_]
+def _sentence(found: Findings, point: int, variant: str) -> str:
     who = at_point(variant, found.points[point])
-    if share >= FULL:
-        return f"{who}: limited by the station “{name}”, {100 * share:.0f} % busy."
-    return f"{who}: no station is full; the busiest station is “{name}”, {100 * share:.0f} % busy."
+    return f"{who}: {limit_text(found, point, variant)}."
 
 
 _MOST_ROWS: Final = 40
@@ -59,9 +49,9 @@ _MOST_ROWS: Final = 40
 def _busiest_by_point(found: Findings) -> Iterator[ReportTable]:
     """Yields the busiest station of each point and variant of a sweep."""
     columns = found.columns()
-    busy = columns[
-        columns["metric"].isin(("cpu_busy", "disk_busy")) & (columns["class"] != LOG_WRITER)
-    ].dropna(subset=["value"])
+    busy = columns[columns["metric"].isin(STATIONS_OF) & (columns["class"] != LOG_WRITER)].dropna(
+        subset=["value"]
+    )
     if busy.empty:
         return
     top = busy.loc[busy.groupby(["point_index", "variant"])["value"].idxmax()]

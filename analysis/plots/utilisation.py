@@ -14,7 +14,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from analysis.metrics.catalogue import CPU_STATIONS, DISK_STATIONS
+from analysis.metrics.catalogue import STATIONS, STATIONS_OF
 from analysis.plots.style import (
     INK,
     SMALL,
@@ -29,11 +29,10 @@ from analysis.plots.style import (
 )
 from analysis.plots.words import listed
 
-METRICS: Final = ("cpu_busy", "disk_busy")
+METRICS: Final = tuple(STATIONS_OF)
 LEAST_SHARE: Final = 0.005
 """Of the time: a station that is less busy in every variant has no bar."""
 
-_STATIONS: Final = CPU_STATIONS | DISK_STATIONS
 _BAR_IN: Final = 0.2
 _LABEL_CHARACTERS: Final = 18
 _NOTE: Final = (
@@ -66,7 +65,7 @@ def utilisation(rows: pd.DataFrame, looks: Mapping[str, Look], subtitle: str) ->
                 _bar(axes, row + shift, mine[station], height, looks[variant], hatches[variant])
         axes.barh([0], [0], color=looks[variant].colour, hatch=hatches[variant], edgecolor="white",
                   label=variant)  # fmt: skip
-    labels = [fill(_STATIONS[name], _LABEL_CHARACTERS) for name in names]
+    labels = [fill(STATIONS[name], _LABEL_CHARACTERS) for name in names]
     axes.set_yticks(range(len(names)), labels)
     axes.set_ylim(len(names) - 0.5, -0.5)
     axes.tick_params(axis="y", length=0)
@@ -86,13 +85,13 @@ def utilisation_words(rows: pd.DataFrame, looks: Mapping[str, Look]) -> str:
     for station in stations(rows):
         mine = rows[rows["class"] == station].set_index("variant")["value"]
         shares = (f"{name} {_percent(mine[name])}" for name in looks if name in mine.index)
-        told.append(f"{_STATIONS[station]} {listed(shares, ', ')}")
+        told.append(f"{STATIONS[station]} {listed(shares, ', ')}")
     return f"Bars of the share of the time that each station is busy: {listed(told)}."
 
 
 def stations(rows: pd.DataFrame) -> Sequence[str]:
     """Returns the stations that have bars, the busiest first."""
-    most = rows[rows["class"].isin(list(_STATIONS))].groupby("class")["value"].max()
+    most = rows[rows["class"].isin(list(STATIONS))].groupby("class")["value"].max()
     return [str(name) for name in most[most > LEAST_SHARE].sort_values(ascending=False).index]
 
 

@@ -17,7 +17,7 @@ from analysis.experiments.case_words import (
     unit_mark,
     why_refused,
 )
-from analysis.metrics.catalogue import CPU_STATIONS, DISK_STATIONS
+from analysis.metrics.catalogue import STATIONS
 from analysis.metrics.numbers import StudyNumber, change_text, span_text
 from analysis.metrics.rounding import short
 from analysis.report.table import DASH, ReportTable, texts
@@ -27,7 +27,6 @@ Found = Mapping[str, Any]
 
 FULL: Final = 0.8
 """A station that is busier than this limits the case; below, what passes the limit is no queue."""
-STATIONS: Final = CPU_STATIONS | DISK_STATIONS
 
 
 def capacity_tables(found: Found) -> Iterator[ReportTable]:

@@ -6,7 +6,7 @@ from typing import Final
 
 from analysis.metrics import rounding
 from analysis.metrics.numbers import StudyNumber
-from analysis.metrics.rounding import short, with_ends
+from analysis.metrics.rounding import NOT_KNOWN, short, with_ends
 from analysis.report.table import DASH, Cell, Tone
 
 _TONES: Final[dict[bool | None, Tone]] = {True: "better", False: "worse", None: ""}
@@ -47,6 +47,14 @@ def plain_value(number: StudyNumber, scale: float = 1.0) -> str:
     return rounding.rounded(value, number.half * scale)
 
 
+def plain_share(share: float) -> str:
+    """Returns a share of 1 in percent, ``47 %``, ``0.31 %`` or ``< 0.01 %``."""
+    percent = 100 * share
+    if percent >= 9.95:
+        return f"{percent:.0f} %"
+    return f"{percent:.2g} %" if percent >= 0.01 else "< 0.01 %"
+
+
 def share_text(number: StudyNumber) -> str:
     """Returns a share of 1 in percent, ``98.7 ± 0.2 %``; a half width below 0.05 goes unsaid."""
     if not number.is_there:
@@ -56,5 +64,7 @@ def share_text(number: StudyNumber) -> str:
         return f"{percent:.0f} %"
     if half < 0.05:
         return f"{percent:.1f} %"
+    if half > percent:
+        return NOT_KNOWN
     places = 0 if half >= 1 else 1
     return f"{percent:.{places}f} ± {half:.{places}f} %"

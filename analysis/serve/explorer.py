@@ -14,11 +14,11 @@ from pathlib import Path
 from typing import Any, Final
 
 from analysis.comparison.results import read_results
-from analysis.metrics.catalogue import MetricKey
+from analysis.metrics.catalogue import STATIONS_OF, MetricKey
 from analysis.metrics.numbers import NOTHING, NumberKey, StudyNumber
 from analysis.serve.controls import LOCK_MODES, Base, ControlError, NoBaseError, Values
 from analysis.serve.studies import NoStudyError, Studies
-from analysis.serve.units_here import BUSY, FIGURES, Simulated, UnitsHere, figure
+from analysis.serve.units_here import FIGURES, Simulated, UnitsHere, figure
 from analysis.study.load import load_study
 from analysis.study.study_folder import StudyFolderError
 from sim.estimate import Estimate, Estimates, has_estimate
@@ -190,6 +190,6 @@ def _of_study(numbers: Mapping[NumberKey, StudyNumber]) -> Iterator[Simulated]:
     busy = {
         key.class_: number.value
         for key, number in by_figure.items()
-        if key.metric in BUSY and key.stat == "mean" and number.is_there
+        if key.metric in STATIONS_OF and key.stat == "mean" and number.is_there
     }
     yield {"from": "study", "values": replications, "figures": figures, "busy": busy, "verdict": ""}

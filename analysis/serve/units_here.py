@@ -19,6 +19,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from analysis.metrics.catalogue import STATIONS_OF
 from analysis.metrics.rounding import short, with_half_width
 from analysis.pipeline.unit_values import read_unit_metrics
 from analysis.program import IMPORTED_FROM, module
@@ -45,7 +46,6 @@ FIGURES: Final[Mapping[str, tuple[str, float]]] = {
 }
 """Metric and scale of each figure of a page."""
 
-BUSY: Final = frozenset({"cpu_busy", "disk_busy"})
 MOST_REPLICATIONS: Final = 50
 _PARTS: Final = 5
 """Batches of a unit where the study does not say how many."""
@@ -179,7 +179,7 @@ def _summed(units_dir: Path, units: list[tuple[str, UnitRecord]], parts: int) ->
         values = chosen["value"].to_numpy(dtype=np.float64)[None, :] * scale
         mean, half = float(means(values)[0]), float(half_widths(values)[0])
         figures[name] = figure(mean, mean - half, mean + half)
-    busy = tall[tall["metric"].isin(BUSY)].groupby("class")["value"].mean()
+    busy = tall[tall["metric"].isin(STATIONS_OF)].groupby("class")["value"].mean()
     return {
         "from": "here",
         "values": len(units) * parts,

@@ -50,7 +50,8 @@ class Verdict(StrEnum):
 
     STABLE = "stable"
     NOT_JUDGED = "not judged"
-    """A course of events has no steady state; nothing stopped or fell in it as far as is known."""
+    """Too short, or a course of events: neither shows a steady state. Nothing stopped or fell in it
+    as far as is known."""
     NEAR_SATURATION = "near saturation"
     DEGRADED = "degraded"
     """Throughput fell, or transactions took far longer, for a while or to the end."""
@@ -113,13 +114,13 @@ def judge(
     """
     measured = len(course.latency) - warmup_windows
     if measured < FEWEST_WINDOWS:
-        windows = f"{measured} window{'s' * (measured != 1)}"
+        windows = f"only {measured} window{'s' * (measured != 1)}"
         return (
             overloaded(course, warmup_windows)
             or near_saturation(busy)
             or Judgement(
-                Verdict.STABLE,
-                f"{windows} after the warm-up cannot be judged; {FEWEST_WINDOWS} can",
+                Verdict.NOT_JUDGED,
+                f"{windows} after the warm-up, {FEWEST_WINDOWS} are needed; lengthen run.measure",
             )
         )
     return (

@@ -101,9 +101,11 @@ class ClientStats:
         """Latencies of all transactions that have ended, whatever their outcome."""
 
     def request_answered(self, request: KvRequest) -> None:
-        """Counts a request's last answer, without the time it waited for other transactions."""
+        """Counts a request's last answer, and apart from it the wait for other transactions."""
         kind = request.kind
         waited_ns = request.waited_ns
+        if waited_ns:
+            self.lock_wait.add(waited_ns)
         self._answered[kind].value += 1
         self._request_ns[kind].value += request.done_ns - request.sent_ns - waited_ns
         self._service_ns[kind].value += request.replied_ns - request.arrived_ns - waited_ns
@@ -111,8 +113,6 @@ class ClientStats:
     def lock_replied(self, request: KvRequest) -> None:
         """Counts a granted lock request, without the time it waited for other transactions."""
         path = request.path
-        if request.waited_ns:
-            self.lock_wait.add(request.waited_ns)
         self._lock_latency[path].add(request.done_ns - request.sent_ns - request.waited_ns)
         self._lock_service[path].add(request.replied_ns - request.arrived_ns - request.waited_ns)
         name = PATH_NAMES[path]

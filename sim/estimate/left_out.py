@@ -23,5 +23,6 @@ def left_out(scenario: Scenario, used: float) -> Iterator[str]:
     disks = (scenario.hardware.raft_disk, scenario.hardware.kv_disk)
     if any(each is not None and (each.crowding or each.longer) for each in disks):
         yield "disk latency that grows with accesses in flight or with size"
+    yield "messages that queue for a network port"
     yield "which store leads what (all are taken as alike)"
     yield "quantiles"

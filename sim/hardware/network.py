@@ -5,7 +5,7 @@ drawn round trip, independent of the others. A message of a TCP stream (``send_o
 overtakes an earlier one of its link. Receivers' ports do not queue.
 """
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from math import floor
 
@@ -123,6 +123,19 @@ class Network:
             link = Link(self._ports[src], round_trip, self._spec.bandwidth_bytes_per_s)
             self._links[src, dst] = link
         return link
+
+    def nodes(self) -> Collection[str]:
+        """Returns the names of all nodes."""
+        return self._ports.keys()
+
+    def sending_until(self, now_ns: int, nodes: Collection[str]) -> int:
+        """Returns for how long the ports of some nodes have sent until now, summed over them.
+
+        Half of what a ``round_trip`` adds is the receiver's, which is too little to count.
+        """
+        sent_bytes = sum(link.bytes for (src, _), link in self._links.items() if src in nodes)
+        booked_ns = sum(max(0, self._ports[node].free_ns - now_ns) for node in nodes)
+        return sent_bytes * NS_PER_S // self._spec.bandwidth_bytes_per_s - booked_ns
 
     def links(self) -> Mapping[tuple[str, str], Link]:
         """Returns the links used so far, by (sender, receiver)."""

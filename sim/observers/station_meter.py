@@ -92,6 +92,8 @@ def meter_of(
     meter.add_station(
         "tidb_cpu", tidb_cores, lambda now_ns: sum(node.busy_until(now_ns) for node in nodes)
     )
+    for kind in ("store", "tidb"):
+        _add_ports(meter, f"{kind}_network", cluster, kind)
     meter.add_total("fsyncs", "raft", over(lambda s: s.raftstore.log.fsyncs))
     meter.add_total("raft_entries", "all", over(lambda s: s.raftstore.log.entries))
     meter.add_total("store_messages", "all", over(lambda s: s.raftstore.pool.messages))
@@ -99,6 +101,13 @@ def meter_of(
     meter.add_total("network_bytes", "kv", lambda: _sent(cluster, raft=False))
     meter.add_total("engine_events", "all", lambda: cluster.env.events)
     return meter
+
+
+def _add_ports(meter: StationMeter, name: str, cluster: Cluster, kind: str) -> None:
+    """Adds the network ports of all nodes of a kind."""
+    network = cluster.network
+    nodes = [node for node in network.nodes() if node.startswith(f"{kind}-")]
+    meter.add_station(name, len(nodes), lambda now_ns: network.sending_until(now_ns, nodes))
 
 
 def _sent(cluster: Cluster, *, raft: bool) -> int:
