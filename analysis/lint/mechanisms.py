@@ -56,9 +56,6 @@ class Mechanism:
     least: int = FEWEST_TIMES
     """How often it has to happen in all replications of a variant together."""
     remedy: str = "lengthen run.measure"
-    or_else: str = ""
-    """Another fact, a total, that counts as well: who has waited for a lock may find that its
-    statement has to be done again, and is then not counted as one that waited."""
 
 
 def mechanisms(case: LintedCase, said: Mapping[str, object]) -> Iterator[Mechanism]:
@@ -78,8 +75,7 @@ def mechanisms(case: LintedCase, said: Mapping[str, object]) -> Iterator[Mechani
         yield from _of_keys(case, said)
     if _fought_for(case) or any(key.endswith(_ABOUT_WAITING) for key in said):
         remedy = "use fewer rows, more clients or a longer run.measure"
-        yield Mechanism("contended locks", "lock_wait", "count", remedy=remedy,
-                        or_else="statement_retries")  # fmt: skip
+        yield Mechanism("contended locks", "lock_wait", "count", remedy=remedy)
     for each in case.scenario.operations:
         yield from _of_operation(each, case)
 

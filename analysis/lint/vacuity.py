@@ -92,8 +92,6 @@ def _idle(study: Study, facts: Facts) -> Iterator[Warned]:
         ):
             if each not in seen:
                 counted = facts.counts(each.fact, each.class_, each.stat)
-                if each.or_else:
-                    counted = counted + facts.counts(each.or_else)
                 keys = [facts.units["variant"], facts.units["point_index"]]
                 times = counted[went_on].groupby(keys, sort=False).sum()
                 seen[each] = times.to_frame("times").reset_index()

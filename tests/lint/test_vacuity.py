@@ -93,12 +93,6 @@ CASES: list[tuple[str, list[str], Counts, Counts]] = [
         {WAITED: 300.0},
     ),
     (
-        "in_memory: no contended locks",
-        [HOT],
-        {},
-        {("statement_retries", "all", "total"): 300.0},
-    ),
-    (
         "full: no locks that fell back in all replications, 30 are needed; tikv.pessimistic-txn",
         [FULL, *CLOSED],
         {},

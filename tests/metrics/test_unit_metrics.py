@@ -117,6 +117,24 @@ def test_busy_is_a_share_of_capacity_by_station() -> None:
     assert ("disk_busy", "apply", "mean") not in metrics
 
 
+def test_ports_of_the_network_are_stations_of_their_own() -> None:
+    metrics = published(
+        ("busy_ns", "store_network", "total", 30.0),
+        ("capacity_ns", "store_network", "total", 40.0),
+    )
+    assert metrics["network_busy", "store_network", "mean"] == pytest.approx(0.75)
+
+
+def test_waits_for_others_are_shared_by_all_transactions_that_ended() -> None:
+    waits = (("lock_wait", "all", "count", 4.0), ("lock_wait", "all", "mean", 15_000_000.0))
+    metrics = published(
+        *waits, ("txns", "move", "total", 2.0), ("txn_aborts", "deadlock", "total", 1.0)
+    )
+    assert metrics["lock_wait_per_txn_ms", "all", "mean"] == pytest.approx(20.0)
+    assert ("lock_wait_per_txn_ms", "all", "mean") not in published(*waits)
+    assert ("lock_wait_per_txn_ms", "all", "mean") not in published(("txns", "a", "total", 1.0))
+
+
 def test_stations_add_up_to_the_mean_latency() -> None:
     metrics = published(
         ("txns", "all", "total", 1.0),

@@ -77,6 +77,10 @@ def test_saturated_throughput_is_one_over_the_hold_time(clients: int, fair: bool
     service_ns = HOLD_NS if fair else HOLD_NS + max(0, HAND_OVER_NS - WRITE_NS)
     assert served == pytest.approx(2 * NS_PER_S / service_ns, rel=0.002)
     assert scene.stats.total_aborted() == 0
+    # Little's law: one has the lock and one is about to; without fair locking others, who were
+    # sent back to try again, are on their way as well.
+    waiting = scene.stats.lock_wait.sum / (3 * NS_PER_S)
+    assert (clients - 2.2 if fair else 0) < waiting < clients - 1
 
 
 @pytest.mark.parametrize("load", [0.3, 0.7])

@@ -1,0 +1,87 @@
+"""What an answer and the page say of full stations and of waits for other transactions."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from analysis.page.findings import Findings
+from analysis.page.waiting import full_words, limit_text, waits_words
+from tests.page.test_answer import findings
+
+POLLERS = ("cpu_busy", "store_poller")
+PORTS = ("network_busy", "store_network")
+LOG = ("disk_busy", "raft_log")
+WAITS = ("lock_wait_per_txn_ms", "all")
+TXNS = ("txn_latency_ms", "all")
+
+Figures = dict[tuple[str, str], tuple[float, ...]]
+
+
+def found(figures: Figures, variants: tuple[str, ...] = ("pipelined", "in_memory")) -> Findings:
+    """Returns a study at one point with these means, a value a variant."""
+    rows: list[dict[str, Any]] = [
+        {
+            "metric": metric, "class": class_, "stat": "mean", "point": {}, "variant": variant,
+            "value": value, "ci_low": 0.99 * value, "ci_high": 1.01 * value, "replications": 5,
+        }
+        for (metric, class_), values in figures.items()
+        for variant, value in zip(variants, values, strict=True)
+    ]  # fmt: skip
+    return findings([{}], rows, [])
+
+
+def test_a_full_station_is_named_with_each_variant() -> None:
+    of = found({POLLERS: (0.93, 0.85), PORTS: (0.2, 0.3), LOG: (0.99, 0.99)})
+    assert full_words(of, 0) == (
+        "What limits it: store pollers, 85 % busy with in_memory and 93 % with pipelined."
+    )
+    assert limit_text(of, 0, "pipelined") == "limited by the station “store pollers”, 93 % busy"
+
+
+def test_variants_may_be_limited_by_different_stations() -> None:
+    of = found({POLLERS: (0.95, 0.5), PORTS: (0.3, 0.97)})
+    assert full_words(of, 0) == (
+        "What limits it: network port of a store, sending, 97 % busy with in_memory and "
+        "store pollers, 95 % busy with pipelined."
+    )
+
+
+def test_a_variant_with_room_is_named_too() -> None:
+    of = found({POLLERS: (0.95, 0.5)})
+    assert full_words(of, 0) == (
+        "What limits it: store pollers, 95 % busy with pipelined; no station is full with "
+        "in_memory."
+    )
+
+
+def test_of_one_variant_no_name_is_needed() -> None:
+    assert full_words(found({POLLERS: (0.9,)}, ("sync",)), 0) == (
+        "What limits it: store pollers, 90 % busy."
+    )
+
+
+def test_where_nothing_is_full_the_answer_does_not_mention_it() -> None:
+    of = found({POLLERS: (0.5, 0.6), WAITS: (0.05, 0.04), TXNS: (10.0, 9.0)})
+    assert full_words(of, 0) == waits_words(of, 0) == ""
+    assert limit_text(of, 0, "in_memory") == (
+        "no station is full; the busiest station is “store pollers”, 60 % busy"
+    )
+
+
+def test_waits_for_other_transactions_are_told_beside_the_lock_latency() -> None:
+    of = found({POLLERS: (0.02, 0.01), WAITS: (511.0, 474.0), TXNS: (517.0, 479.0)})
+    assert waits_words(of, 0) == (
+        "Waits for other transactions' locks, which are no part of a lock's latency, take 474 of a "
+        "transaction's 479 ms with in_memory, 511 of 517 ms with pipelined."
+    )
+    assert limit_text(of, 0, "pipelined") == (
+        "limited by rows that several transactions want: 99 % of their time they wait for each "
+        "other's locks; the busiest station is “store pollers”, 2 % busy"
+    )
+
+
+def test_a_variant_whose_waits_are_short_is_told_beside_the_other() -> None:
+    of = found({WAITS: (3.0, 0.0), TXNS: (20.0, 15.0)})
+    assert waits_words(of, 0).endswith(
+        "take 0 of a transaction's 15.0 ms with in_memory, 3.00 of 20.0 ms with pipelined."
+    )
