@@ -103,3 +103,26 @@ def test_what_is_not_known_yet_has_no_unit_and_no_brackets() -> None:
         "Disk writes a second cannot be told apart.",
     )
     assert "not known yet ms" not in str(tiles(vague))
+
+
+def test_failures_come_with_their_share_and_their_reasons() -> None:
+    figures = {
+        ("lock_latency_ms", "all"): 1.0,
+        ("txn_aborts", "all"): 440.0,
+        ("txn_aborts", "rollback"): 12.0,
+        ("txn_aborts", "deadlock"): 400.0,
+        ("txn_aborts", "lock_wait_timeout"): 28.0,
+        ("txn_failures", "all"): 0.47,
+    }
+    rows: list[Row] = [
+        {
+            "metric": metric, "class": class_, "stat": "mean", "point": {}, "variant": "sync",
+            "value": value, "ci_low": value, "ci_high": value, "replications": 5,
+        }
+        for (metric, class_), value in figures.items()
+    ]  # fmt: skip
+    said = answer(findings([{}], rows, []))
+    assert said[0] == (
+        "In a run, on average, no lock was lost, 428 transactions failed (47 % of all: deadlock, "
+        "lock wait timeout) and all had ended."
+    )
