@@ -16,7 +16,6 @@ import pandas as pd
 
 from analysis.metrics.catalogue import (
     ASKED_FOR,
-    AT_LEAST,
     COMMITS,
     COUNTERS,
     METRICS,
@@ -72,7 +71,7 @@ def _series(sums: pd.DataFrame) -> pd.DataFrame:
             names.append((metric, class_, stat, METRICS[metric].unit))
             scales.append(scale)
     values = sums.to_numpy()[:, places] * np.array(scales, dtype=np.float64)
-    return pd.DataFrame(values, index=sums.index, columns=_named(names))
+    return pd.DataFrame(values, index=sums.index, columns=named(names))
 
 
 def names_of(table: pd.DataFrame) -> list[tuple[str, ...]]:
@@ -81,7 +80,8 @@ def names_of(table: pd.DataFrame) -> list[tuple[str, ...]]:
     return list(zip(*levels, strict=True))
 
 
-def _named(names: Iterable[tuple[str, ...]]) -> pd.MultiIndex:
+def named(names: Iterable[tuple[str, ...]]) -> pd.MultiIndex:
+    """Returns metric, class, statistic and unit of each column."""
     columns = list(zip(*names, strict=True)) or [()] * len(KEY)
     return pd.MultiIndex.from_arrays(columns, names=KEY)
 
@@ -136,7 +136,7 @@ def _parts_of(classes: list[str]) -> list[str]:
 def _as_metric(by_class: pd.DataFrame, metric: str) -> pd.DataFrame:
     """Names the columns, which were classes, in full."""
     unit = METRICS[metric].unit
-    names = _named((metric, str(class_), "mean", unit) for class_ in by_class.columns)
+    names = named((metric, str(class_), "mean", unit) for class_ in by_class.columns)
     return by_class.set_axis(names, axis=1)
 
 
@@ -248,25 +248,6 @@ def _unfinished(sums: pd.DataFrame) -> list[pd.DataFrame]:
             _as_metric(pd.DataFrame(counts, index=sums.index, columns=list(places)), metric)
         )
     return parts
-
-
-def lower_bounds(sums: pd.DataFrame) -> pd.DataFrame:
-    """Returns which published numbers are lower bounds, a row a unit: what never ended counts.
-
-    Args:
-        sums: as for ``unit_metrics``.
-
-    Returns:
-        Columns as of ``unit_metrics``, of those that are a bound in some unit; true or false.
-    """
-    bounds = [name for name in names_of(sums) if name[2].startswith(AT_LEAST)]
-    of_fact = {series.fact: metric for metric, series in SERIES.items()}
-    names = [
-        (of_fact[fact], class_, stat.removeprefix(AT_LEAST), METRICS[of_fact[fact]].unit)
-        for fact, class_, stat in bounds
-    ]
-    table = sums.loc[:, pd.MultiIndex.from_tuples(bounds)] if bounds else sums.iloc[:, :0]
-    return table.notna().set_axis(_named(names), axis=1)
 
 
 def asked_metrics(

@@ -86,14 +86,9 @@ def meter_of(
     if first.machine.kv_disk is not first.machine.raft_disk:
         meter.add_disks("kv_disk", [store.machine.kv_disk for store in stores])
     pool("grpc", first.grpc.threads, lambda s, now: s.grpc.busy_until(now))
-    client_cores = scenario.hardware.client_cores
-    meter.add_station("client_cpu", client_cores, cluster.client_machine.busy_until)
-    tidb_cores = scenario.hardware.tidb_cores * len(nodes)
-    meter.add_station(
-        "tidb_cpu", tidb_cores, lambda now_ns: sum(node.busy_until(now_ns) for node in nodes)
-    )
-    for kind in ("store", "tidb"):
-        _add_ports(meter, f"{kind}_network", cluster, kind)
+    _add_clients(meter, scenario, cluster, nodes)
+    _add_ports(meter, cluster, "store")
+    _add_ports(meter, cluster, "tidb")
     meter.add_total("fsyncs", "raft", over(lambda s: s.raftstore.log.fsyncs))
     meter.add_total("raft_entries", "all", over(lambda s: s.raftstore.log.entries))
     meter.add_total("store_messages", "all", over(lambda s: s.raftstore.pool.messages))
@@ -103,11 +98,25 @@ def meter_of(
     return meter
 
 
-def _add_ports(meter: StationMeter, name: str, cluster: Cluster, kind: str) -> None:
+def _add_clients(
+    meter: StationMeter, scenario: Scenario, cluster: Cluster, nodes: Sequence[TidbNode]
+) -> None:
+    """Adds the cores of the client machine and of all TiDB nodes."""
+    client_cores = scenario.hardware.client_cores
+    meter.add_station("client_cpu", client_cores, cluster.client_machine.busy_until)
+    tidb_cores = scenario.hardware.tidb_cores * len(nodes)
+    meter.add_station(
+        "tidb_cpu", tidb_cores, lambda now_ns: sum(node.busy_until(now_ns) for node in nodes)
+    )
+
+
+def _add_ports(meter: StationMeter, cluster: Cluster, kind: str) -> None:
     """Adds the network ports of all nodes of a kind."""
     network = cluster.network
     nodes = [node for node in network.nodes() if node.startswith(f"{kind}-")]
-    meter.add_station(name, len(nodes), lambda now_ns: network.sending_until(now_ns, nodes))
+    meter.add_station(
+        f"{kind}_network", len(nodes), lambda now_ns: network.sending_until(now_ns, nodes)
+    )
 
 
 def _sent(cluster: Cluster, *, raft: bool) -> int:
