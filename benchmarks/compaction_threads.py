@@ -33,10 +33,14 @@ BYTES_PER_S: Final = (9 * MB, 18 * MB)
 
 _MEMTABLE: Final = 128 * MB
 _FILE: Final = 8 * MB
-_LARGEST_BASE: Final = 512 * MB
-_TEN: Final = 10
+_LEVEL_BASE: Final = 512 * MB
+"""``max-bytes-for-level-base``: level 0 is merged into the first level that is no larger."""
+_LEVEL_MULTIPLIER: Final = 10
 _L0_TRIGGER, _L0_SPEEDUP = 4, 8
-_PARTS: Final = 3
+_SUB_COMPACTIONS: Final = 3
+"""``max-sub-compactions``, of a compaction of level 0."""
+_MANY: Final = 3
+"""Threads at once of which the output tells."""
 _MOST_COMPACTIONS: Final = 6
 """Three quarters of ``max-background-jobs: 8``; the rest flush."""
 _OVERLAP: Final = 0.7
@@ -139,7 +143,7 @@ class Tree:
 
         self.l0_merging = True
         self.compactions += 1
-        self._work(files * _MEMTABLE + base.size, _PARTS, done)
+        self._work(files * _MEMTABLE + base.size, _SUB_COMPACTIONS, done)
         return True
 
     def _move_down(self, at: int) -> bool:
@@ -165,8 +169,8 @@ class Tree:
 def tree_of(bytes_per_s: float, byte_ns: float) -> Tree:
     """Returns a tree whose levels have their targets' sizes (``level_compaction_dynamic``)."""
     sizes = [float(TABLE_BYTES)]
-    while sizes[0] > _LARGEST_BASE:
-        sizes.insert(0, sizes[0] / _TEN)
+    while sizes[0] > _LEVEL_BASE:
+        sizes.insert(0, sizes[0] / _LEVEL_MULTIPLIER)
     return Tree(bytes_per_s, byte_ns / 1e9, [Level(size, size) for size in sizes])
 
 
@@ -179,7 +183,7 @@ def main() -> None:
             tree.run()
             whole = sum(tree.seconds.values())
             threads = sum(number * spent for number, spent in tree.seconds.items()) / whole
-            many = sum(spent for number, spent in tree.seconds.items() if number >= _PARTS) / whole
+            many = sum(spent for number, spent in tree.seconds.items() if number >= _MANY) / whole
             print(
                 f"{bytes_per_s / MB:4.0f}  {byte_ns:9}  {tree.written / tree.flushed:13.1f}"
                 f"  {threads:18.2f}  {many:20.1%}"

@@ -13,13 +13,12 @@ from analysis.page.answer_wider import capital, of_capacity, of_sweep
 from analysis.page.capacity import capacity_tiles
 from analysis.page.content import Tile
 from analysis.page.findings import Findings
-from analysis.page.waiting import full_words, waits_words
+from analysis.page.waiting import TXNS, full_words, waits_words
 from analysis.report.cells import plain_share, plain_value, tone_of
 from analysis.statistics.amounts import number_of
 from analysis.statistics.unfinished import unfinished_words
 
 LOCKS: Final = MetricKey("lock_latency_ms")
-TXNS: Final = MetricKey("txn_latency_ms")
 BYTES: Final = MetricKey("disk_write_bytes_per_txn")
 BANDWIDTH: Final = MetricKey("disk_write_bytes_per_s")
 RATE: Final = MetricKey("txn_per_s")

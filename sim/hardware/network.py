@@ -5,7 +5,7 @@ drawn round trip, independent of the others. A message of a TCP stream (``send_o
 overtakes an earlier one of its link. Receivers' ports do not queue.
 """
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Set
 from dataclasses import dataclass
 from math import floor
 
@@ -128,7 +128,7 @@ class Network:
         """Returns the names of all nodes."""
         return self._ports.keys()
 
-    def sending_until(self, now_ns: int, nodes: Collection[str]) -> int:
+    def sending_until(self, now_ns: int, nodes: Set[str]) -> int:
         """Returns for how long the ports of some nodes have sent until now, summed over them.
 
         Half of what a ``round_trip`` adds is the receiver's, which is too little to count.

@@ -113,7 +113,7 @@ def _add_clients(
 def _add_ports(meter: StationMeter, cluster: Cluster, kind: str) -> None:
     """Adds the network ports of all nodes of a kind."""
     network = cluster.network
-    nodes = [node for node in network.nodes() if node.startswith(f"{kind}-")]
+    nodes = frozenset(node for node in network.nodes() if node.startswith(f"{kind}-"))
     meter.add_station(
         f"{kind}_network", len(nodes), lambda now_ns: network.sending_until(now_ns, nodes)
     )

@@ -59,7 +59,7 @@ def test_a_port_has_sent_what_has_left_it_by_now() -> None:
     net = network()
     net.link("store-1", "store-2").send(0, 50_000)
     net.link("store-1", "tidb-1").send(0, 10_000)
-    assert net.sending_until(60_000, ["store-1"]) == 60_000
-    assert net.sending_until(20_000, ["store-1"]) == 20_000
-    assert net.sending_until(90_000, ["store-1", "store-2"]) == 60_000
-    assert net.sending_until(90_000, ["tidb-1"]) == 0
+    assert net.sending_until(60_000, {"store-1"}) == 60_000
+    assert net.sending_until(20_000, {"store-1"}) == 20_000
+    assert net.sending_until(90_000, {"store-1", "store-2"}) == 60_000
+    assert net.sending_until(90_000, {"tidb-1"}) == 0
