@@ -43,7 +43,7 @@ class UnitWatch(Watch):
         self._folder = folder
         self._stop_at = stop_at
         self._failures = 0
-        self._figures = EarlyFigures(folder / "units", plan.units)
+        self._figures = EarlyFigures(folder / "units", plan.units, plan.study.run.batches)
 
     def finished(self, done: int) -> None:
         """Takes the number of units that have ended."""

@@ -5,18 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Final
 
-from analysis.metrics.catalogue import ASKED_FOR, MetricKey
+from analysis.metrics.catalogue import MetricKey
 from analysis.metrics.numbers import StudyNumber, change_parts, change_text, span_text
-from analysis.metrics.rounding import NOT_KNOWN, short
+from analysis.metrics.rounding import NOT_KNOWN
 from analysis.metrics.shown import HEADLINES, TO_KIB, TO_MB, ShownFigure
 from analysis.page.answer_wider import capital, of_capacity, of_sweep
 from analysis.page.capacity import capacity_tiles
 from analysis.page.content import Tile
+from analysis.page.failures import failed_in_a_run, failures
 from analysis.page.findings import Findings
 from analysis.page.waiting import TXNS, full_words, waits_words
-from analysis.report.cells import plain_share, plain_value, tone_of
-from analysis.statistics.amounts import number_of
-from analysis.statistics.unfinished import unfinished_words
+from analysis.report.cells import plain_value, tone_of
 
 LOCKS: Final = MetricKey("lock_latency_ms")
 BYTES: Final = MetricKey("disk_write_bytes_per_txn")
@@ -93,8 +92,8 @@ def _of_pair(found: Findings) -> Iterator[str]:
     does_more = _writes_more_by_doing_more(found, point)
     if does_more:
         yield _part(found, point, BANDWIDTH, _more_done_words)
-    if found.document.get("operations") or _failed(found, point, found.main):
-        yield _failures(found, point)
+    if found.document.get("operations") or failed_in_a_run(found, point, found.main):
+        yield failures(found, point, [found.main, found.baseline])
     locks = found.value(point, found.main, LOCKS)
     key = LOCKS if locks.is_there or locks.refused else TXNS
     asked = [found.value(point, name, ASKED) for name in (found.main, found.baseline)]
@@ -200,76 +199,12 @@ def _rate_words(found: Findings, point: int, ratio: StudyNumber) -> str:
     return f"the cluster commits {much} transactions a second{_instead(new, old, '')}"
 
 
-def _failed(found: Findings, point: int, variant: str) -> float:
-    """Returns how many transactions failed in a run, without those that were asked to roll back."""
-    every, asked = (
-        found.amount(point, variant, MetricKey("txn_aborts", class_))
-        for class_ in ("all", ASKED_FOR)
-    )
-    return max(every - asked, 0.0)
-
-
-def _failures(found: Findings, point: int) -> str:
-    """Returns what a client met at worst: locks lost, transactions failed or without an end.
-
-    The longest transaction is that of all, those that had not ended included.
-    """
-    names = (found.main, found.baseline)
-    told = {name: _lost_and_failed(found, point, name) for name in names}
-    moved = found.amount(point, found.main, MetricKey("leader_transfers"))
-    moving = "In a run, on average, "
-    if moved >= 1:
-        moving = f"While {number_of(moved, 'leader')} moved in a run, on average, "
-    worst = [found.value(point, name, MetricKey("txn_latency_ms", stat="max")) for name in names]
-    longest = ""
-    if all(number.is_there for number in worst):
-        ms = [
-            f"{'more than ' if number.at_least else ''}{short(number.value)} ms" for number in worst
-        ]
-        longest = f"; the longest transaction took {ms[0]} with {names[0]}, {ms[1]} with {names[1]}"
-    if len(set(told.values())) == 1:
-        return f"{moving}{told[found.main]}, with {' and with '.join(names)}{longest}."
-    return f"{moving}{'; '.join(f'{said} with {name}' for name, said in told.items())}{longest}."
-
-
-def _lost_and_failed(found: Findings, point: int, variant: str) -> str:
-    lost = _count(found.amount(point, variant, MetricKey("locks_lost")), "lock")
-    failures = f"{number_of(_failed(found, point, variant), 'transaction')} failed"
-    failures += _why_failed(found, point, variant)
-    left = found.amount(point, variant, MetricKey("txns_unfinished"))
-    if not left:
-        return f"{lost} lost, {failures} and all had ended"
-    oldest_ms = found.amount(point, variant, MetricKey("txn_unfinished_age_ms", stat="max"))
-    return f"{lost} lost, {failures} and {unfinished_words(left, oldest_ms / 1000)}"
-
-
-def _why_failed(found: Findings, point: int, variant: str) -> str:
-    """Returns `` (47 % of all: deadlock)``; nothing where none failed."""
-    share = found.amount(point, variant, MetricKey("txn_failures"))
-    if not share:
-        return ""
-    counts = {
-        class_: found.amount(point, variant, MetricKey("txn_aborts", class_))
-        for class_ in found.classes(point, "txn_aborts")
-        if class_ != ASKED_FOR
-    }
-    reasons = sorted((why for why, times in counts.items() if times), key=lambda why: -counts[why])
-    words = ", ".join(why.replace("_", " ") for why in reasons)
-    return f" ({plain_share(share)} of all: {words})"
-
-
-def _count(times: float, what: str) -> str:
-    """Returns ``no lock was``, ``1 lock was`` or ``12.5 locks were``."""
-    number = number_of(times, what)
-    return f"{number} were" if number.endswith("s") else f"{number} was"
-
-
 def _of_one(found: Findings) -> Iterator[str]:
     """One variant: what it does, compared with nothing."""
     point = 0
     yield from _stopped(found)
-    if found.document.get("operations") or _failed(found, point, found.main):
-        yield f"In a run, on average, {_lost_and_failed(found, point, found.main)}."
+    if found.document.get("operations") or failed_in_a_run(found, point, found.main):
+        yield failures(found, point, [found.main])
     numbers = [found.value(point, found.main, headline.key) for headline in HEADLINES]
     refused = next((number.refused for number in numbers if number.refused), "")
     if refused:

@@ -9,6 +9,8 @@ Source: Law, Simulation Modeling and Analysis, 5th ed., 9.5.3 (batch means).
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pandas as pd
 
@@ -31,8 +33,8 @@ def batches_of(units: pd.DataFrame, batches: int) -> pd.DataFrame:
     warmup, window_ns = found["warmup_windows"].to_numpy(), found["window_ns"].to_numpy()
     simulated_ns = np.rint(found["simulated_s"].to_numpy() * NS_PER_S).astype(np.int64)
     windows = -(-simulated_ns // window_ns)
-    first = warmup + (windows - warmup) * batch // batches
-    end = warmup + (windows - warmup) * (batch + 1) // batches
+    first = first_window(warmup, windows, batch, batches)
+    end = first_window(warmup, windows, batch + 1, batches)
     ends_ns = np.minimum(end * window_ns, simulated_ns)
     return found.assign(
         first_window=first,
@@ -40,3 +42,15 @@ def batches_of(units: pd.DataFrame, batches: int) -> pd.DataFrame:
         measured_s=(ends_ns - first * window_ns) / NS_PER_S,
         replication=found["replication"].to_numpy() * batches + batch,
     )
+
+
+def first_window(warmup: Any, windows: Any, batch: Any, batches: int) -> Any:
+    """Returns where a batch begins, and so where the one before it ends; whole numbers, or arrays.
+
+    Args:
+        warmup: windows that are left out.
+        windows: of the unit.
+        batch: its number, from 0; ``batches`` for the end of the last.
+        batches: of a unit.
+    """
+    return warmup + (windows - warmup) * batch // batches

@@ -15,7 +15,6 @@ Source: Law, Simulation Modeling and Analysis, 5th ed., 9.4 (terminating simulat
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -44,11 +43,11 @@ from analysis.statistics.saturation import (
 from analysis.statistics.slowdown import Stays, slowdown_since
 from analysis.statistics.unfinished import OVERDUE, Unfinished, missing
 from analysis.statistics.warmup import FEWEST_WINDOWS, Cut, mser_cut
+from analysis.study.fixed_times import first_fixed_ns
 from sim.fact_names import LOG_WRITER
 from sim.record.facts import COUNTER, EVENT, HISTOGRAM, MOMENTS
 from sim.record.histogram import bucket_of
 from sim.scenario import Scenario
-from sim.scenario.schema.operations import Operation, Timed
 from sim.scenario.schema.run import Run
 from sim.units import NS_PER_S
 
@@ -175,12 +174,6 @@ def _stays(folder: Path, windows: int) -> Stays:
         total_s=_by_window(ended, "sum", windows) / NS_PER_S,
         longest_s=longest_ns[:windows] / NS_PER_S,
     )
-
-
-def first_fixed_ns(operations: Sequence[Operation], end_ns: int) -> int | None:
-    """Returns when the first operation with an ``at`` before the end is carried out, or None."""
-    times = [each.at_ns for each in operations if isinstance(each, Timed)]
-    return min((at_ns for at_ns in times if at_ns is not None and at_ns < end_ns), default=None)
 
 
 def _cut(course: UnitCourse, run: Run, until_ns: int | None) -> Cut:

@@ -19,12 +19,16 @@ _METRIC: Final = "lock_latency"
 
 
 class EarlyFigures:
-    """Mean lock latency by variant, over the replications that are done."""
+    """Mean lock latency by variant, over the replications that are done, or their batches."""
 
-    def __init__(self, units_dir: Path, units: Sequence[Unit]) -> None:
-        """Takes all units of a study; those of several points, or too many, are not looked at."""
+    def __init__(self, units_dir: Path, units: Sequence[Unit], batches: int = 1) -> None:
+        """Takes all units of a study; those of several points, or too many, are not looked at.
+
+        ``batches`` are those of each unit.
+        """
         alike = len({unit.point_index for unit in units}) == 1
         self._units_dir = units_dir
+        self._batches = batches
         self._left = list(units) if alike and len(units) <= MOST_UNITS else []
         self._means_ms: dict[str, list[float]] = {}
 
@@ -45,37 +49,45 @@ class EarlyFigures:
             if not folder.is_dir():
                 left.append(unit)
                 continue
-            mean_ms = mean_lock_latency_ms(folder)
-            if mean_ms is not None:
-                self._means_ms.setdefault(unit.variant, []).append(mean_ms)
+            means_ms = mean_lock_latencies_ms(folder, self._batches)
+            if means_ms:
+                self._means_ms.setdefault(unit.variant, []).extend(means_ms)
         self._left = left
 
 
-def mean_lock_latency_ms(folder: Path) -> float | None:
-    """Returns the mean after the warm-up; None without locks, or if facts cannot be read."""
+def mean_lock_latencies_ms(folder: Path, batches: int) -> list[float]:
+    """Returns the mean of each batch that has locks; nothing if facts cannot be read."""
     import json
 
     import pyarrow as pa
     import pyarrow.compute as pc
 
+    from analysis.pipeline.batches import first_window
     from analysis.study.parquet_sink import read_here
     from analysis.study.unit_folder import UNIT_FILE
     from sim.record.facts import MOMENTS
 
     try:
         record = json.loads((folder / UNIT_FILE).read_text(encoding="utf-8"))
-        columns = ["metric", "window", "sum", "count"]
-        facts = read_here(folder / f"{MOMENTS}.parquet", columns)
-        measured = pc.greater_equal(facts["window"], int(record["warmup_windows"]))
-        facts = facts.filter(pc.and_(pc.equal(facts["metric"], _METRIC), measured))
-        count = pc.sum(facts["count"]).as_py()
-        return pc.sum(facts["sum"]).as_py() / count * MS_PER_NS if count else None
+        facts = read_here(folder / f"{MOMENTS}.parquet", ["metric", "window", "sum", "count"])
+        facts = facts.filter(pc.equal(facts["metric"], _METRIC))
+        windows = -(-int(record["simulated_ns"]) // int(record["window_ns"]))
+        means_ms = []
+        warmup = int(record["warmup_windows"])
+        for number in range(batches):
+            first, end = (first_window(warmup, windows, at, batches) for at in (number, number + 1))
+            of = facts["window"]
+            batch = facts.filter(pc.and_(pc.greater_equal(of, first), pc.less(of, end)))
+            count = pc.sum(batch["count"]).as_py()
+            if count:
+                means_ms.append(pc.sum(batch["sum"]).as_py() / count * MS_PER_NS)
     except (OSError, ValueError, KeyError, TypeError, pa.ArrowException):
-        return None  # a run does not end for a figure to wait by
+        return []  # a run does not end for a figure to wait by
+    return means_ms
 
 
 def mean_words(values: Sequence[float]) -> str:
-    """Returns a mean over replications with half its 95 % interval, which a single one has not."""
+    """Returns a mean of values with half its 95 % interval, which a single one has not."""
     import numpy as np
 
     from analysis.statistics.intervals import half_widths

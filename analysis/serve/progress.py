@@ -17,7 +17,7 @@ from typing import Any, Final
 import numpy as np
 
 from analysis.page.charts import chart_looks
-from analysis.running.early_figures import mean_lock_latency_ms, mean_words
+from analysis.running.early_figures import mean_lock_latencies_ms, mean_words
 from analysis.serve.studies import NoStudyError, Studies
 from analysis.statistics.intervals import half_widths, means
 from analysis.study.folder_lock import Holder
@@ -101,7 +101,8 @@ class ProgressReader:
                 said = self._studies.read(study, f"{folder}/{UNIT_FILE}", _LONGEST_RECORD_BYTES)
                 facts = self._studies.file(study, f"{folder}/{MOMENTS}.parquet")
                 short_enough = facts.stat().st_size <= _LONGEST_FACTS_BYTES
-                mean_ms = mean_lock_latency_ms(facts.parent) if short_enough else None
+                of_unit = mean_lock_latencies_ms(facts.parent, batches=1) if short_enough else []
+                mean_ms = of_unit[0] if of_unit else None
                 self._seen[key] = _unit_seen(json.loads(said), written_ns / NS_PER_S, mean_ms)
             return self._seen[key]
         except (NoStudyError, OSError, ValueError, KeyError, TypeError, ZeroDivisionError):

@@ -32,9 +32,9 @@ class RunSection(Run):
     batches: int = Count(1, 1_000).key(
         "Equal parts of each replication's measured time, each of which counts as a replication; "
         "they share one warm-up, which has to be given. Intervals are valid if a part is much "
-        "longer than any effect that lasts in the cluster. At most one batch per window; capacity "
-        "and sensitivity use whole replications. Source: Law, Simulation Modeling and Analysis, "
-        "5th ed., 9.5.3: batch means.",
+        "longer than any effect that lasts in the cluster. At most one batch per window; capacity, "
+        "sensitivity and scenarios with operations at fixed times use whole replications. Source: "
+        "Law, Simulation Modeling and Analysis, 5th ed., 9.5.3: batch means.",
         default=1,
     )
     precision: Mapping[MetricKey, float] | None = MapOf(

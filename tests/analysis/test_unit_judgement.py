@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from analysis.pipeline.unit_judgement import JudgedUnit, first_fixed_ns, judged_unit, not_judged
+from analysis.pipeline.unit_judgement import JudgedUnit, judged_unit, not_judged
 from analysis.statistics.saturation import Verdict
+from analysis.study.fixed_times import first_fixed_ns
 from analysis.study.parquet_sink import ParquetSink
 from benchmarks.queue_units import QueueRun, QueueScenario, run_unit
 from sim.record import Recorder

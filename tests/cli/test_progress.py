@@ -11,7 +11,12 @@ from rich.console import Console, Group
 from analysis.cli import progress
 from analysis.cli.progress import BarProgress, LineProgress
 from analysis.pipeline.unit_task import Attempt, UnitJob, run_unit_task
-from analysis.running.early_figures import MOST_UNITS, EarlyFigures
+from analysis.running.early_figures import (
+    MOST_UNITS,
+    EarlyFigures,
+    mean_lock_latencies_ms,
+    mean_words,
+)
 from analysis.study.units import Unit
 from tests.planned import plan_units
 from tests.stub_model import run_settings, stub_study
@@ -36,6 +41,16 @@ def test_figures_follow_the_units_that_are_done(tmp_path: Path) -> None:
     assert "±" not in first
     run(tmp_path, units[3:4])
     assert figures.text().count("±") == 1
+
+
+def test_batches_count_as_they_will_in_the_table(tmp_path: Path) -> None:
+    unit = plan_units(STUDY)[0]
+    run(tmp_path, [unit])
+    means_ms = mean_lock_latencies_ms(tmp_path / unit.unit_hash, 3)
+    assert len(means_ms) == 3
+    whole = f"lock latency (ms): pipelined {mean_words(means_ms)}"
+    assert EarlyFigures(tmp_path, [unit], 3).text() == whole
+    assert "±" in whole
 
 
 def test_a_unit_that_cannot_be_read_costs_its_figure_and_no_more(tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ import pytest
 
 from analysis.page.answer import answer, tiles
 from analysis.page.findings import Findings
+from analysis.study.run import RunSection
 
 LEVELS = {
     "lock_latency_ms": 2.0,
@@ -38,7 +39,9 @@ def found(ratios: Ratios, half: float = 0.02) -> Findings:
 def findings(points: Sequence[Row], rows: Sequence[Row], comparisons: Sequence[Row]) -> Findings:
     """Returns a study of the variants that these numbers are of."""
     variants = dict.fromkeys(row["variant"] for row in rows)
-    study = SimpleNamespace(variants=variants, contours={}, resolved_yaml=lambda: "{}")
+    study = SimpleNamespace(
+        variants=variants, contours={}, resolved_yaml=lambda: "{}", run=RunSection(batches=2)
+    )
     run = SimpleNamespace(study=study, plan=SimpleNamespace(points=points))
     summary: dict[str, Any] = {
         "rows": rows, "comparisons": comparisons, "expectations": [], "verdict": {"says": ""},
@@ -123,6 +126,6 @@ def test_failures_come_with_their_share_and_their_reasons() -> None:
     ]  # fmt: skip
     said = answer(findings([{}], rows, []))
     assert said[0] == (
-        "In a run, on average, no lock was lost, 428 transactions failed (47 % of all: deadlock, "
-        "lock wait timeout) and all had ended."
+        "In a run, on average, no lock was lost and 856 transactions failed (47 % of all: "
+        "deadlock, lock wait timeout); all had ended."
     )

@@ -169,9 +169,9 @@ def test_a_failed_transaction_is_told_first_and_a_rollback_is_none(tmp_path: Pat
     _, text = write(tmp_path, run)
     told = text.split("\n\n")[2]
     assert told == (
-        "In a run, on average, no lock was lost, no transaction failed and all had ended with "
-        "in\\_memory; no lock was lost, 2 transactions failed and all had ended with pipelined."
-    ).replace("\\", "")
+        "In a run, on average, with in_memory no lock was lost and no transaction failed, and with "
+        "pipelined no lock was lost and 2 transactions failed; all had ended."
+    )
 
 
 def test_that_nobody_asks_for_a_lock_is_told_first(tmp_path: Path) -> None:

@@ -19,29 +19,32 @@ import sys
 from pathlib import Path
 import pyarrow.compute, pyarrow.parquet
 from analysis.comparison.results import read_results
-from analysis.running.early_figures import mean_lock_latency_ms
+from analysis.running.early_figures import mean_lock_latencies_ms
 
 def threads():
     return len(list(Path("/proc/self/task").iterdir()))
 
-before = threads()
-assert {call}(Path(sys.argv[1]))
+here, before = Path(sys.argv[1]), threads()
+assert {call}
 print(threads() - before)
 """
 
 
 @pytest.mark.skipif(not Path("/proc/self/task").is_dir(), reason="threads are counted in /proc")
-@pytest.mark.parametrize("call", ["read_results", "mean_lock_latency_ms"])
-def test_what_a_page_reads_starts_no_thread(call: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("call", "of"),
+    [("read_results(here)", "study"), ("mean_lock_latencies_ms(here, batches=1)", "unit")],
+)
+def test_what_a_page_reads_starts_no_thread(call: str, of: str, tmp_path: Path) -> None:
     folder = summed_up(tmp_path, "small")
     study = stub_study(run=run_settings(measure_ns=300_000_000))
     unit = plan_units(study)[0]
     run_unit_task(
         UnitJob(study, str(tmp_path / "units"), "tests.stub_model:run_unit"), Attempt(unit, {})
     )
-    place = {"read_results": folder, "mean_lock_latency_ms": tmp_path / "units" / unit.unit_hash}
+    place = {"study": folder, "unit": tmp_path / "units" / unit.unit_hash}
     said = subprocess.run(
-        [sys.executable, "-c", COUNTS.replace("{call}", call), str(place[call])],
+        [sys.executable, "-c", COUNTS.replace("{call}", call), str(place[of])],
         cwd=ROOT, capture_output=True, text=True, check=True,
     )  # fmt: skip
     assert said.stdout == "0\n"

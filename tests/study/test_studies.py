@@ -87,6 +87,15 @@ def test_a_first_round_has_eight_values_in_batches_too(tmp_path: Path) -> None:
     assert study.config_hash({}, variant, 0) == plain.config_hash({}, variant, 0)
 
 
+@pytest.mark.parametrize(("when", "batches"), [("at: 2s", 1), ("every: 1s", 3), ("at: 9s", 3)])
+def test_parts_of_a_run_with_an_operation_at_a_fixed_time_are_no_replications(
+    tmp_path: Path, when: str, batches: int
+) -> None:
+    text = BASE.replace("3s", "3s, warmup: 1s, batches: 3")
+    text += f"operations: [{{{when}, do: transfer_leader, region: random}}]\n"
+    assert study_of(tmp_path, text).run.batches == batches
+
+
 def test_precision_is_set_from_the_command_line(tmp_path: Path) -> None:
     whole = study_of(tmp_path, BASE, "run.precision={txn_per_s: 2%}").precision
     by_key = study_of(tmp_path, BASE, "run.precision.txn_per_s=2%").precision
