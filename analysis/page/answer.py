@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Final
+from typing import Final, NamedTuple
 
 from analysis.metrics.catalogue import MetricKey
 from analysis.metrics.numbers import StudyNumber, change_parts, change_text, span_text
@@ -33,7 +33,7 @@ def answer(found: Findings) -> tuple[str, ...]:
     if len(found.points) > 1:
         return tuple(of_sweep(found))
     if len(found.variants) > 1:
-        return tuple(_of_pair(found))
+        return tuple(_of_variants(found))
     return tuple(_of_one(found))
 
 
@@ -69,75 +69,96 @@ def _amount(number: StudyNumber, unit: str, scale: float = 1.0) -> str:
     return text if text == NOT_KNOWN else f"{text} {unit}".rstrip()
 
 
-def _instead(new: StudyNumber, old: StudyNumber, unit: str, scale: float = 1.0) -> str:
-    """Returns `` (187 KiB instead of 291)``; nothing where one of the two is not known yet."""
-    shown = _amount(new, unit, scale), plain_value(old, scale)
-    return "" if NOT_KNOWN in shown else f" ({shown[0]} instead of {shown[1]})"
-
-
 def _doubt(ratio: StudyNumber) -> str:
     """Returns a change that may be none, in brackets; nothing where it is not known yet."""
     text = change_text(ratio)
     return "" if text == NOT_KNOWN else f" ({text})"
 
 
-def _of_pair(found: Findings) -> Iterator[str]:
-    """What stopped; what failed, if anything could; then latency, and what it costs or saves.
+def _of_variants(found: Findings) -> Iterator[str]:
+    """What stopped; what failed, if anything could; then each variant against the baseline."""
+    point = 0
+    yield from _stopped(found)
+    if found.document.get("operations") or failed_in_a_run(found, point, found.main):
+        yield failures(found, point, found.told)
+    if all(found.value(point, name, ASKED).value == 0 for name in found.told):
+        yield "No transaction asks for a lock."
+    for name in found.compared:
+        yield from _against_baseline(_Pair(found, point, name))
+    yield from filter(None, (waits_words(found, point), full_words(found, point)))
+
+
+class _Pair(NamedTuple):
+    """A variant beside the baseline, at a point."""
+
+    found: Findings
+    point: int
+    name: str
+
+    def values(self, key: MetricKey) -> tuple[StudyNumber, StudyNumber]:
+        """Returns the variant's number, and the baseline's."""
+        found = self.found
+        new, old = (found.value(self.point, of, key) for of in (self.name, found.baseline))
+        return new, old
+
+    def ratio(self, key: MetricKey) -> StudyNumber:
+        """Returns the variant's number over the baseline's."""
+        return self.found.ratio(self.point, self.name, key)
+
+    def part(self, key: MetricKey, words: Callable[[_Pair, StudyNumber], str]) -> str:
+        """Returns what is said of a ratio; nothing where there is none."""
+        ratio = self.ratio(key)
+        return words(self, ratio) if ratio.is_there else ""
+
+    def instead(self, key: MetricKey, unit: str, scale: float = 1.0) -> str:
+        """Returns `` (187 KiB instead of 291)``; nothing where one of the two is not known yet."""
+        new, old = self.values(key)
+        shown = _amount(new, unit, scale), plain_value(old, scale)
+        return "" if NOT_KNOWN in shown else f" ({shown[0]} instead of {shown[1]})"
+
+
+def _against_baseline(pair: _Pair) -> Iterator[str]:
+    """Latency, and what it costs or saves.
 
     Where the disks write more because more is done, that comes first: it is not what the question
     about a transaction's bytes lets expect.
     """
-    point = 0
-    yield from _stopped(found)
-    does_more = _writes_more_by_doing_more(found, point)
+    does_more = _writes_more_by_doing_more(pair)
     if does_more:
-        yield _part(found, point, BANDWIDTH, _more_done_words)
-    if found.document.get("operations") or failed_in_a_run(found, point, found.main):
-        yield failures(found, point, [found.main, found.baseline])
-    locks = found.value(point, found.main, LOCKS)
-    key = LOCKS if locks.is_there or locks.refused else TXNS
-    asked = [found.value(point, name, ASKED) for name in (found.main, found.baseline)]
-    if all(number.value == 0 for number in asked):
-        yield "No transaction asks for a lock."
-    yield _latency(found, point, key)
-    if waits := waits_words(found, point):
-        yield waits
-    gains = _part(found, point, BYTES, _bytes_words), _part(found, point, RATE, _rate_words)
+        yield pair.part(BANDWIDTH, _more_done_words)
+    locks, _ = pair.values(LOCKS)
+    yield _latency(pair, LOCKS if locks.is_there or locks.refused else TXNS)
+    gains = pair.part(BYTES, _bytes_words), pair.part(RATE, _rate_words)
     if any(gains):
         yield f"{capital(' and '.join(filter(None, gains)))}."
-    bandwidth = "" if does_more else _part(found, point, BANDWIDTH, _bandwidth_words)
+    bandwidth = "" if does_more else pair.part(BANDWIDTH, _bandwidth_words)
     if bandwidth:
         yield bandwidth
-    if limit := full_words(found, point):
-        yield limit
 
 
-def _writes_more_by_doing_more(found: Findings, point: int) -> bool:
+def _writes_more_by_doing_more(pair: _Pair) -> bool:
     """Returns whether bytes a second rise, and transactions, but not the bytes of each."""
-    ratios = [found.ratio(point, found.main, key) for key in (BANDWIDTH, RATE, BYTES)]
+    ratios = [pair.ratio(key) for key in (BANDWIDTH, RATE, BYTES)]
     return [ratio.value > 1 for ratio in ratios if ratio.told_apart] == [True, True, False]
 
 
-def _more_done_words(found: Findings, point: int, ratio: StudyNumber) -> str:
+def _more_done_words(pair: _Pair, ratio: StudyNumber) -> str:
     return (
-        f"With {found.main}, the disks write {span_text(ratio)} more a second"
-        f"{_megabytes(found, point)}, because more transactions are done; each writes less."
+        f"With {pair.name}, the disks write {span_text(ratio)} more a second"
+        f"{pair.instead(BANDWIDTH, 'MB/s', TO_MB)}, because more transactions are done; "
+        "each writes less."
     )
 
 
-def _bandwidth_words(found: Findings, point: int, ratio: StudyNumber) -> str:
+def _bandwidth_words(pair: _Pair, ratio: StudyNumber) -> str:
     if ratio.has_interval and not ratio.told_apart:
         return f"Disk writes a second cannot be told apart{_doubt(ratio)}."
-    rate = found.ratio(point, found.main, RATE)
+    rate = pair.ratio(RATE)
     is_same = rate.has_interval and not rate.told_apart
     at = "At the same rate of transactions the" if is_same else "The"
     more = "less" if ratio.value < 1 else "more"
-    return f"{at} disks write {span_text(ratio)} {more} a second{_megabytes(found, point)}."
-
-
-def _megabytes(found: Findings, point: int) -> str:
-    new, old = (found.value(point, name, BANDWIDTH) for name in (found.main, found.baseline))
-    return _instead(new, old, "MB/s", TO_MB)
+    much = f"{span_text(ratio)} {more} a second{pair.instead(BANDWIDTH, 'MB/s', TO_MB)}"
+    return f"{at} disks write {much}."
 
 
 def _stopped(found: Findings) -> Iterator[str]:
@@ -146,57 +167,49 @@ def _stopped(found: Findings) -> Iterator[str]:
         yield capital(found.summary["verdict"]["says"])
 
 
-def _latency(found: Findings, point: int, key: MetricKey) -> str:
+def _latency(pair: _Pair, key: MetricKey) -> str:
     what = "a lock request" if key == LOCKS else "a transaction"
-    new, old = (found.value(point, name, key) for name in (found.main, found.baseline))
-    for name, of in ((found.main, new), (found.baseline, old)):
+    new, old = pair.values(key)
+    baseline = pair.found.baseline
+    for name, of in ((pair.name, new), (baseline, old)):
         if of.at_least:
             return (
                 f"How long {what} takes with {name} is not known: {_amount(of, 'ms')} on average."
             )
         if of.refused:
             return f"Latencies of {name} are refused: {of.refused}."
-    ratio = found.ratio(point, found.main, key)
+    ratio = pair.ratio(key)
     if not (new.is_there and old.is_there and ratio.is_there):
-        return f"No latency can be compared between {found.main} and {found.baseline}."
+        return f"No latency can be compared between {pair.name} and {baseline}."
     shown = _amount(new, "ms"), _amount(old, "ms")
     if NOT_KNOWN in shown:
-        names = f"{found.main} ({shown[0]}) and {found.baseline} ({shown[1]})"
+        names = f"{pair.name} ({shown[0]}) and {baseline} ({shown[1]})"
         return f"How long {what} takes on average varies too much from run to run: {names}."
-    told = f"With {found.main}, {what} takes {shown[0]} on average"
-    against = f"{shown[1]} with {found.baseline}"
+    told = f"With {pair.name}, {what} takes {shown[0]} on average"
+    against = f"{shown[1]} with {baseline}"
     if ratio.has_interval and not ratio.told_apart:
         return f"{told}, {against}: the two cannot be told apart{_doubt(ratio)}."
     way = "less" if ratio.value < 1 else "more"
     return f"{told} instead of {against}: {span_text(ratio)} {way}."
 
 
-def _part(
-    found: Findings, point: int, key: MetricKey, words: Callable[[Findings, int, StudyNumber], str]
-) -> str:
-    ratio = found.ratio(point, found.main, key)
-    return words(found, point, ratio) if ratio.is_there else ""
-
-
-def _bytes_words(found: Findings, point: int, ratio: StudyNumber) -> str:
-    new, old = (found.value(point, name, BYTES) for name in (found.main, found.baseline))
+def _bytes_words(pair: _Pair, ratio: StudyNumber) -> str:
     if ratio.has_interval and not ratio.told_apart:
         return f"disk writes per transaction cannot be told apart{_doubt(ratio)}"
     more = "less" if ratio.value < 1 else "more"
     much = f"{span_text(ratio)} {more}"
-    return f"a transaction writes {much} to disk{_instead(new, old, 'KiB', TO_KIB)}"
+    return f"a transaction writes {much} to disk{pair.instead(BYTES, 'KiB', TO_KIB)}"
 
 
-def _rate_words(found: Findings, point: int, ratio: StudyNumber) -> str:
-    new, old = (found.value(point, name, RATE) for name in (found.main, found.baseline))
-    shown = [plain_value(number) for number in (new, old)]
+def _rate_words(pair: _Pair, ratio: StudyNumber) -> str:
+    shown = [plain_value(number) for number in pair.values(RATE)]
     if ratio.has_interval and not ratio.told_apart:
         if NOT_KNOWN in shown:
             return f"transactions a second cannot be told apart{_doubt(ratio)}"
         return f"transactions a second cannot be told apart ({shown[0]} and {shown[1]})"
     more = "more" if ratio.value > 1 else "fewer"
     much = f"{span_text(ratio)} {more}"
-    return f"the cluster commits {much} transactions a second{_instead(new, old, '')}"
+    return f"the cluster commits {much} transactions a second{pair.instead(RATE, '')}"
 
 
 def _of_one(found: Findings) -> Iterator[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, Final
 
 import pandas as pd
 import yaml
@@ -17,6 +17,9 @@ from analysis.plots.drawn import Drawn
 from analysis.report.comparison import MOST_WHOLE_POINTS, main_variant
 from analysis.study.finished_study import FinishedStudy
 from analysis.study.units import point_words
+
+MOST_COMPARED: Final = 3
+"""Variants beside the baseline up to which an answer tells of each."""
 
 
 @dataclass(frozen=True)
@@ -82,6 +85,21 @@ class Findings:
     def main(self) -> str:
         """The variant that the question is about: the one most is expected of, or the last."""
         return main_variant(self.variants, self.summary["expectations"])
+
+    @cached_property
+    def compared(self) -> list[str]:
+        """The variants of which an answer says how they differ from the baseline, main one first.
+
+        Of more than an answer can tell of, the main one alone.
+        """
+        others = [name for name in self.variants if name not in (self.baseline, self.main)]
+        every = [self.main, *others] if self.main != self.baseline else others
+        return every if len(every) <= MOST_COMPARED else every[:1]
+
+    @cached_property
+    def told(self) -> list[str]:
+        """The variants that an answer tells of; the baseline last."""
+        return [*self.compared, self.baseline]
 
     @cached_property
     def _values(self) -> Numbers:

@@ -77,7 +77,7 @@ def limit_text(found: Findings, point: int, variant: str) -> str:
 
 def waits_words(found: Findings, point: int) -> str:
     """Returns how long transactions wait for each other; nothing where that is hardly ever."""
-    names = _told_of(found)
+    names = found.told
     if not any(waiting_share(found, point, name) >= _TELLING for name in names):
         return ""
     first, *others = (_waits(found, point, name) for name in names)
@@ -90,7 +90,7 @@ def waits_words(found: Findings, point: int) -> str:
 
 def full_words(found: Findings, point: int) -> str:
     """Returns which station is full, and in which variant; nothing where none is."""
-    names = _told_of(found)
+    names = found.told
     stations = {name: busiest(found, point, name) for name in names}
     full = {name: of for name, of in stations.items() if of is not None and of.is_full}
     if not full:
@@ -98,7 +98,7 @@ def full_words(found: Findings, point: int) -> str:
     if len(found.variants) == 1:
         return f"What limits it: {_busy(full[names[0]])}."
     without = [name for name in names if name not in full]
-    only = f"; no station is full with {without[0]}" if without else ""
+    only = f"; no station is full with {' or '.join(without)}" if without else ""
     shares = [f"{_busy(of)} with {name}" for name, of in full.items()]
     if len({of.name for of in full.values()}) == 1:
         shares[1:] = [f"{100 * full[name].share:.0f} % with {name}" for name in list(full)[1:]]
@@ -107,10 +107,6 @@ def full_words(found: Findings, point: int) -> str:
 
 def _busy(station: Busiest) -> str:
     return f"{station.name}, {100 * station.share:.0f} % busy"
-
-
-def _told_of(found: Findings) -> list[str]:
-    return list(dict.fromkeys((found.main, found.baseline)))
 
 
 def _waits(found: Findings, point: int, variant: str) -> str:

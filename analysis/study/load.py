@@ -34,6 +34,7 @@ from analysis.study.sections import Sensitivity
 from analysis.study.shipped import located, refuse_ours_without_prefix
 from analysis.study.study import CaseResolver, Study, point_key
 from analysis.study.sweep import sweep_of
+from analysis.study.units import Point, point_words
 from sim.scenario.problems import Mark, Problem, ScenarioError, shown
 from sim.scenario.reader import read_file
 from sim.scenario.resolved import Scenario
@@ -164,7 +165,7 @@ def _resolve_all(
 ) -> str:
     """Returns the hash of all cases; refuses two that are the same simulation."""
     whole = sha256()
-    first_with: dict[str, tuple[str, str]] = {}
+    first_with: dict[str, tuple[Point, str]] = {}
     for point in points:
         if len(root.problems) > _ENOUGH:
             break
@@ -173,9 +174,9 @@ def _resolve_all(
             resolver.resolve(point, variant, root.problems)
             if root.problems:
                 continue
-            case = (point_key(plain), variant)
+            case = (plain, variant)
             digest = resolver.digest(plain, variant)
-            whole.update(f"{case}{digest}".encode())
+            whole.update(f"{(point_key(plain), variant)}{digest}".encode())
             twin = first_with.setdefault(digest, case)
             if twin != case:
                 _refuse_twin(root, variants, twin, case)
@@ -186,23 +187,24 @@ def _resolve_all(
 def _refuse_twin(
     root: Place,
     variants: Mapping[str, Overrides],
-    twin: tuple[str, str],
-    case: tuple[str, str],
+    twin: tuple[Point, str],
+    case: tuple[Point, str],
 ) -> None:
     """Notes that two cases are the same simulation, and what one has without saying it."""
-    (first_point, first), (_, variant) = twin, case
+    (first_point, first), (point, variant) = twin, case
     if first == variant:
-        place, same = root["sweep"], f"point {first_point}"
+        told = f"{point_words(point)} is the same simulation as {point_words(first_point)}"
+        place = root["sweep"]
     else:
-        place, same = root["compare"][variant], f"variant {first}"
+        place, told = root["compare"][variant], f"the same simulation as variant {first}"
         unsaid = [
             f"{key}: {shown(node.plain())}"
             for key, node in variants[variant].items()
             if key not in variants[first]
         ]
         if unsaid:
-            same += f", which has {' and '.join(unsaid)} without saying it"
-    place.refuse_key(f"the same simulation as {same}; change a value or remove one of the two")
+            told += f", which has {' and '.join(unsaid)} without saying it"
+    place.refuse_key(f"{told}; change a value or remove one of the two")
 
 
 def _has_fixed_times(scenario: Scenario) -> bool:

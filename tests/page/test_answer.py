@@ -108,6 +108,22 @@ def test_what_is_not_known_yet_has_no_unit_and_no_brackets() -> None:
     assert "not known yet ms" not in str(tiles(vague))
 
 
+def test_each_of_three_variants_is_told_of_and_of_five_one() -> None:
+    def said(number: int) -> tuple[str, ...]:
+        names = ["pipelined", *(f"v{place}" for place in range(1, number))]
+        of = {"metric": "lock_latency_ms", "class": "all", "stat": "mean", "point": {}}
+        rows, comparisons = [], []
+        for place, name in enumerate(names):
+            ends = {"ci_low": 1.0 + place, "ci_high": 1.0 + place, "replications": 5}
+            rows.append(of | ends | {"variant": name, "value": 1.0 + place})
+            between = {"ratio": 1.0 + place, "ci_low": 0.9 + place, "ci_high": 1.1 + place}
+            comparisons.append(of | between | {"variant": name})
+        return answer(findings([{}], rows, comparisons[1:]))
+
+    assert [line.split(",")[0] for line in said(3)] == ["With v2", "With v1"]
+    assert [line.split(",")[0] for line in said(5)] == ["With v4"]
+
+
 def test_failures_come_with_their_share_and_their_reasons() -> None:
     figures = {
         ("lock_latency_ms", "all"): 1.0,
