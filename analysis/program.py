@@ -26,6 +26,9 @@ SCRIPT: Final = ROOT / "run_sim.py"
 USUAL: Final = NAME if IS_INSTALLED else f"python {SCRIPT.name}"
 """What it is called as where nobody has typed a command: in a report, from Python."""
 
+SHORT_HASH: Final = 10
+"""Digits of a unit's hash that a command needs."""
+
 
 def cores() -> int:
     """Returns how many cores this process may use; on some systems, how many there are."""
@@ -60,3 +63,8 @@ def called() -> str:
 def command(*words: object) -> str:
     """Returns a command to be pasted into a shell: ``pessim status results/x``."""
     return f"{called()} {shlex.join(map(str, words))}"
+
+
+def replay_line(folder: Path, unit_hash: str) -> str:
+    """Returns the command that runs one unit of a study again, alone, with everything it says."""
+    return command("replay", folder, unit_hash[:SHORT_HASH])

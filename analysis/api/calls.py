@@ -22,7 +22,7 @@ from analysis.lint.scenario_lint import scenario_warnings
 from analysis.pipeline.object_store import ObjectStore, is_address
 from analysis.report.explained import explained
 from analysis.report.explained_table import explained_table
-from analysis.running.listener import RunListener
+from analysis.running.progress_listener import ProgressListener
 from analysis.running.rounds import Plots
 from analysis.running.run_study import run_study
 from analysis.study.from_python import override_texts
@@ -40,7 +40,7 @@ def run(
     replications: int | None = None,
     master: str = "local[*]",
     plots: Plots = "all",
-    listener: RunListener | None = None,
+    progress: bool = True,
 ) -> OpenedStudy:
     """Runs what is missing of a study, writes all its files, and returns it.
 
@@ -56,7 +56,7 @@ def run(
         replications: of every variant.
         master: of Spark.
         plots: ``"none"`` writes no pictures; ``study.plot`` draws them all the same.
-        listener: is told how it goes; None: nobody is.
+        progress: whether to print on standard error how many units are finished, and each failure.
 
     Raises:
         ScenarioError: with every problem of the scenario.
@@ -75,7 +75,8 @@ def run(
         where = study_folder(name, override_texts(changes) if of_file else (), seed)
     else:
         where = Path(named)
-    run_study(study, where, runs_on, store=store, plots=drawn, listener=listener)
+    told = ProgressListener() if progress else None
+    run_study(study, where, runs_on, store=store, plots=drawn, listener=told)
     return OpenedStudy(where)
 
 

@@ -31,6 +31,7 @@ from analysis.report.tidy import (
     rows_table,
 )
 from analysis.running.results import points_drawn
+from analysis.study.answer_file import said_in, sentences
 from analysis.study.finished_study import finished_study, load_folder
 from analysis.study.study_folder import StudyFolderError, no_study
 
@@ -65,6 +66,11 @@ class OpenedStudy:
     def verdict(self) -> dict[str, Any]:
         """``outcome`` (passed, degraded, failed or outage), ``fine``, ``says`` and ``stopped``."""
         return dict(self._verdict)
+
+    @property
+    def answer(self) -> list[str]:
+        """The answer to the scenario's question in sentences, as the report begins."""
+        return sentences(said_in(self.folder))
 
     @cached_property
     def summary(self) -> pd.DataFrame:

@@ -14,10 +14,10 @@ from typing import Annotated, Final
 import typer
 
 from analysis.cli import completion, measurement_app, model_app, scenario_app, study_app
-from analysis.cli.console import messages, output, say
 from analysis.cli.failures import ExitStatus, command_error
 from analysis.cli.options import name_of
 from analysis.program import called
+from analysis.terminal.console import messages, output, say
 
 app = typer.Typer(
     add_completion=False,

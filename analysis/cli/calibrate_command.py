@@ -24,10 +24,10 @@ from analysis.calibration.disk_report import (
 from analysis.calibration.profile_text import yaml_of
 from analysis.calibration.read_files import read_disks, read_network_files, read_tikv
 from analysis.calibration.refusal import CalibrationError
-from analysis.cli.console import messages, output, print_json, say
 from analysis.cli.failures import ExitStatus
 from analysis.cli.measurement_app import CalibrateCommand
 from analysis.cli.new_files import write_new
+from analysis.terminal.console import messages, output, print_json, say
 
 _COLUMNS: Final = 80
 

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from analysis.cli.console import messages, output, print_json, say
 from analysis.cli.failures import ExitStatus
 from analysis.cli.scenario_app import CheckCommand
 from analysis.experiments.choose import experiment_of
@@ -18,6 +17,7 @@ from analysis.study.load import load_study
 from analysis.study.plan import Plan
 from analysis.study.study import Study
 from analysis.study.units import count
+from analysis.terminal.console import messages, output, print_json, say
 from sim.scenario import Problem, ScenarioError
 
 

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from analysis.cli.console import output, print_json, say
 from analysis.cli.failures import CommandError, ExitStatus
 from analysis.cli.study_app import DiffCommand
 from analysis.comparison.guards import Breach, Guard, breaches
@@ -18,6 +17,7 @@ from analysis.metrics.numbers import NumberKey, StudyNumber
 from analysis.report.diff_table import print_diff
 from analysis.report.study_verdict import StudyOutcome
 from analysis.study.study_folder import write_text_whole
+from analysis.terminal.console import output, print_json, say
 
 
 def diff_command(request: DiffCommand) -> int:

@@ -10,7 +10,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any, Final
 
-from analysis.cli.console import output, print_json, say
 from analysis.cli.failures import CommandError, ExitStatus
 from analysis.cli.scenario_app import ExplainCommand
 from analysis.lint.scenario_lint import scenario_warnings
@@ -26,6 +25,7 @@ from analysis.report.explained import Explained, explained
 from analysis.study.load import load_study
 from analysis.study.study import Study
 from analysis.study.study_folder import study_folder
+from analysis.terminal.console import output, print_json, say
 from sim.estimate import Estimate
 
 MOST_POINTS: Final = 3

@@ -7,7 +7,6 @@ from datetime import UTC
 from pathlib import Path
 from typing import Final
 
-from analysis.cli.console import messages, output, print_json, say, words_aside
 from analysis.cli.failures import CommandError, ExitStatus
 from analysis.cli.study_app import ExportCommand
 from analysis.export.csv_course import write_csv_course
@@ -16,6 +15,7 @@ from analysis.export.openmetrics import MOST_POINTS, START_S, write_metrics
 from analysis.export.traces import write_traces
 from analysis.study.finished_study import FinishedStudy, finished_study, load_folder
 from analysis.study.plan_file import read_plan
+from analysis.terminal.console import messages, output, print_json, say, words_aside
 
 USUAL_TRACED: Final = 20
 

@@ -10,10 +10,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from analysis.cli.console import messages, output, print_json, say, words_aside
 from analysis.cli.failures import ExitStatus
 from analysis.cli.model_app import FuzzCommand
 from analysis.program import command, cores
+from analysis.terminal.console import messages, output, print_json, say, words_aside
 from sim.swarm import fuzz
 
 SHRUNK = 3

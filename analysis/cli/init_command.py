@@ -15,10 +15,10 @@ from analysis.calibration.disk_report import advice, fit_document, largest_error
 from analysis.calibration.first_scenario import MeasuredCluster, first_scenario
 from analysis.calibration.read_files import read_disks, read_network_files, read_tikv
 from analysis.cli.calibrate_command import say_lines
-from analysis.cli.console import messages, output, print_json, say
 from analysis.cli.failures import CommandError, ExitStatus
 from analysis.cli.measurement_app import InitCommand
 from analysis.cli.new_files import write_new
+from analysis.terminal.console import messages, output, print_json, say
 from sim.scenario.fields import LOAD, Wrong
 
 

@@ -11,10 +11,10 @@ from typing import Annotated
 import typer
 
 from analysis.cli.completion import SHELLS, completion_script, words
-from analysis.cli.console import output, say
 from analysis.cli.failures import CommandError, ExitStatus
 from analysis.cli.options import AsJson, CommandLine, ScenarioFiles, SparkMaster
 from analysis.program import IS_INSTALLED
+from analysis.terminal.console import output, say
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

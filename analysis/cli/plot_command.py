@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from typing import Final
 
-from analysis.cli.console import output, say
 from analysis.cli.failures import CommandError, ExitStatus
 from analysis.cli.report_command import finished_run
 from analysis.cli.spark import spark
@@ -15,6 +14,7 @@ from analysis.plots.publishing import Sheet, publish, size_in
 from analysis.running.results import aggregated, points_drawn
 from analysis.running.rounds import RoundSettings
 from analysis.study.finished_study import FinishedStudy, load_folder
+from analysis.terminal.console import output, say
 
 FIGURES: Final = "figures"
 """Folder below a study's, unless another is given; ``plots`` is made anew by each report."""

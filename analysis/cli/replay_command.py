@@ -11,7 +11,6 @@ import time
 from pathlib import Path
 from typing import Any, Final
 
-from analysis.cli.console import messages, output, print_json, say, words_aside
 from analysis.cli.failures import ExitStatus
 from analysis.cli.study_app import ReplayCommand
 from analysis.pipeline.unit_task import Attempt, UnitJob, run_unit_task
@@ -21,6 +20,7 @@ from analysis.study.study import Study
 from analysis.study.study_folder import StudyFolderError
 from analysis.study.unit_folder import UnitNotWrittenError, UnitRecord, read_unit
 from analysis.study.units import AskedUnits, Unit
+from analysis.terminal.console import messages, output, print_json, say, words_aside
 
 LEAST_DIGITS: Final = 6
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 
-from analysis.cli.console import words_aside
 from analysis.cli.console_listener import ConsoleListener
 from analysis.cli.spark import spark
 from analysis.cli.study_app import ReportCommand
@@ -15,6 +14,7 @@ from analysis.running.results import write_results
 from analysis.running.rounds import Plots, RoundProgress, RoundSettings, show
 from analysis.study.finished_study import FinishedStudy, finished_study, load_folder
 from analysis.study.study_folder import locked_study_folder
+from analysis.terminal.console import words_aside
 
 
 def report_command(request: ReportCommand) -> int:

@@ -11,7 +11,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from analysis.cli.console import messages, say, words_aside
 from analysis.cli.console_listener import ConsoleListener
 from analysis.cli.failures import ExitStatus
 from analysis.cli.spark import spark
@@ -26,6 +25,7 @@ from analysis.study.ledger import scan
 from analysis.study.load import load_study
 from analysis.study.study_folder import study_folder
 from analysis.study.units import count
+from analysis.terminal.console import messages, say, words_aside
 
 
 def run_command(request: RunCommand) -> int:

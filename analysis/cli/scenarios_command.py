@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from analysis.cli.console import output, print_json, say
 from analysis.cli.failures import ExitStatus
 from analysis.cli.scenario_app import ScenariosCommand
 from analysis.program import command
 from analysis.study.load import load_study
 from analysis.study.shipped import shipped_files, shipped_name
+from analysis.terminal.console import output, print_json, say
 from sim.scenario import ScenarioError
 
 

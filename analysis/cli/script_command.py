@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from analysis.cli.console import messages, output, print_json, say
 from analysis.cli.failures import ExitStatus
 from analysis.cli.model_app import ScriptCommand
 from analysis.study.units import count
+from analysis.terminal.console import messages, output, print_json, say
 from sim.laboratory import ScriptResult, run_script
 
 

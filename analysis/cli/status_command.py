@@ -4,21 +4,19 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
-from pathlib import Path
 from typing import Any, Final
 
-from analysis.cli.console import output, print_json, say, words_aside
 from analysis.cli.failures import ExitStatus
 from analysis.cli.study_app import StatusCommand
-from analysis.program import command
+from analysis.program import replay_line
 from analysis.study.ledger import Ledger, read_failure, read_ledger
 from analysis.study.source_digest import model_digest
 from analysis.study.study_folder import runs_the_rest
 from analysis.study.study_state import DAMAGED, STATES, StudyState
 from analysis.study.units import Unit
+from analysis.terminal.console import output, print_json, say, words_aside
 
 SHOWN_FAILURES: Final = 10
-SHORT_HASH: Final = 10
 _SHOWN: Final = (*STATES, DAMAGED)
 
 
@@ -108,8 +106,3 @@ def _say_what_next(there: StudyState) -> None:
         say(output(), f"{again} runs the rest")
     if states["failed"]:
         say(output(), f"{again} --retry failed runs again what failed")
-
-
-def replay_line(folder: Path, unit_hash: str) -> str:
-    """Returns the command that runs one unit again, alone, with everything it says."""
-    return command("replay", folder, unit_hash[:SHORT_HASH])

@@ -11,7 +11,6 @@ import typer
 
 from analysis.cli import options
 from analysis.cli.completion import study_folders
-from analysis.cli.console import output, say
 from analysis.cli.failures import CommandError
 from analysis.cli.options import (
     AsJson,
@@ -24,6 +23,7 @@ from analysis.cli.options import (
     StudyFolder,
     Traced,
 )
+from analysis.terminal.console import output, say
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

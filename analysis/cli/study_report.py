@@ -9,7 +9,6 @@ from typing import Any, Final
 from rich.console import Console
 from rich.text import Text
 
-from analysis.cli.console import messages, output, print_json, say
 from analysis.cli.failures import ExitStatus
 from analysis.metrics.row_table import RowTable
 from analysis.metrics.shown import KEY_FIGURES
@@ -26,6 +25,7 @@ from analysis.study.answer_file import said_in, sentences
 from analysis.study.finished_study import FinishedStudy
 from analysis.study.study_folder import runs_the_rest
 from analysis.study.units import count
+from analysis.terminal.console import messages, output, print_json, say
 
 SHOWN_WARNINGS: Final = 3
 _SAID: Final = {"mechanism": "warning", "quantile": "warning", "unasked": "note"}

@@ -7,16 +7,16 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from analysis.cli.console import output, print_json, say, words_aside
-from analysis.cli.console_listener import QuietListener
 from analysis.cli.failures import ExitStatus
 from analysis.cli.model_app import ValidateCommand
 from analysis.cli.spark import spark
 from analysis.pipeline.session import SparkStarter
 from analysis.plots import style
 from analysis.program import ROOT
+from analysis.running.progress_listener import ProgressListener
 from analysis.running.run_study import UnitsMissingError, summarise_study
 from analysis.study.load import load_study
+from analysis.terminal.console import output, print_json, say, words_aside
 from analysis.validation.anchor import Anchor, Judged
 from analysis.validation.anchors import ANCHORS
 from analysis.validation.document import rows, verdict, write_document
@@ -58,7 +58,7 @@ def _summaries(
         resolved = load_study(study.file, list(study.quick) if request.quick else [])
         folder = request.out / ("quick" if request.quick else "full") / name
         try:
-            found[name] = summarise_study(resolved, folder, starter, QuietListener()).summary
+            found[name] = summarise_study(resolved, folder, starter, ProgressListener()).summary
         except UnitsMissingError as error:
             found[name] = str(error)
     return found

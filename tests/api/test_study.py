@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import io
+from contextlib import redirect_stderr
 from pathlib import Path
 from typing import Any
 
@@ -32,7 +34,10 @@ CASE = ["point", "workload.threads", f"{DELAY}_ms", "variant", "metric", "class"
 @pytest.fixture(scope="module", name="study")
 def study_of_two_points(shared_session: None, tmp_path_factory: pytest.TempPathFactory) -> Study:
     folder = tmp_path_factory.mktemp("api") / "two"
-    return pessim.run(SCENARIO, folder=folder, plots="none", master="local[2]")
+    with redirect_stderr(io.StringIO()) as told:
+        study = pessim.run(SCENARIO, folder=folder, plots="none", master="local[2]")
+    assert "units: 8 of 8 in " in told.getvalue()
+    return study
 
 
 def test_the_package_gives_what_the_api_names() -> None:
@@ -53,6 +58,11 @@ class TestOfAFinishedStudy:
         assert len(rows) == 4
         assert (rows["ci_low"] <= rows["value"]).all()
         assert set(rows["unit"]) == {"1/s"}
+
+    def test_the_answer_is_what_the_report_begins_with(self, study: Study) -> None:
+        page = study.folder.joinpath("report.md").read_text("utf-8")
+        assert study.answer
+        assert all(sentence in page for sentence in study.answer)
 
     def test_the_mean_of_the_units_is_the_summary(self, study: Study) -> None:
         means = study.units.groupby(CASE)["value"].mean()

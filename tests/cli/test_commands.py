@@ -12,9 +12,9 @@ import pytest
 
 from analysis.cli import run_command, spark
 from analysis.cli.app import main, with_default_command
-from analysis.cli.console import output
 from analysis.cli.failures import ExitStatus
-from analysis.cli.progress import LineProgress, remaining_text
+from analysis.terminal.console import output
+from analysis.terminal.progress import LineProgress, remaining_text
 from tests.cli.stub_runs import DEADLINE_S
 
 ROOT = Path(__file__).resolve().parents[2]

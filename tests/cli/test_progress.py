@@ -8,8 +8,6 @@ from pathlib import Path
 import pytest
 from rich.console import Console, Group
 
-from analysis.cli import progress
-from analysis.cli.progress import BarProgress, LineProgress
 from analysis.pipeline.unit_task import Attempt, UnitJob, run_unit_task
 from analysis.running.early_figures import (
     MOST_UNITS,
@@ -18,6 +16,8 @@ from analysis.running.early_figures import (
     mean_words,
 )
 from analysis.study.units import Unit
+from analysis.terminal import progress
+from analysis.terminal.progress import BarProgress, LineProgress
 from tests.planned import plan_units
 from tests.stub_model import run_settings, stub_study
 

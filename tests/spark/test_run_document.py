@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 
-from analysis.cli.console import words_aside
 from analysis.cli.console_listener import ConsoleListener
 from analysis.cli.failures import ExitStatus
 from analysis.cli.study_report import report_result
@@ -18,6 +17,7 @@ from analysis.pipeline.unit_task import UnitJob
 from analysis.running.rounds import RoundSettings
 from analysis.running.run_study import complete_study
 from analysis.study.study_folder import locked_study_folder
+from analysis.terminal.console import words_aside
 from tests.cli.test_json import documented
 from tests.stub_model import claim_that, run_settings, stub_study
 

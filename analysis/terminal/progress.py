@@ -21,7 +21,7 @@ from rich.progress import (
 )
 from rich.text import Text
 
-from analysis.cli.console import say
+from analysis.terminal.console import say
 
 LINE_EVERY_S: Final = 10.0
 

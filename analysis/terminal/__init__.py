@@ -1,0 +1,1 @@
+"""What is printed: lines and bars, on a terminal or elsewhere."""
