@@ -206,16 +206,33 @@ class Count(Form):
             value = int(value)
         if isinstance(value, bool) or not isinstance(value, int):
             extra = " or auto" if self.auto else ""
-            raise Wrong(f"must be a whole number{extra}, is {shown(value)}; "
-                        f"write {self.at_least} to {self.at_most}")  # fmt: skip
-        if not self.at_least <= value <= self.at_most:
+            meant, ends = _number_in(value), f"{self.at_least} to {self.at_most}"
+            if meant is not None and meant.is_integer() and self._allows(meant):
+                ends = f"{meant:.0f}"
+            raise Wrong(f"must be a whole number{extra}, is {shown(value)}; write {ends}")
+        if not self._allows(value):
             raise Wrong(f"must be {self.at_least} to {self.at_most}, is {shown(value)}; change it")
         return value
+
+    def _allows(self, number: float) -> bool:
+        return self.at_least <= number <= self.at_most
 
     def described(self, _: dict[str, Schema]) -> Schema:
         """Returns an integer with both ends."""
         number = {"type": "integer", "minimum": self.at_least, "maximum": self.at_most}
         return {"anyOf": [number, {"const": "auto"}]} if self.auto else number
+
+
+_AMOUNT: Final = re.compile(r"([-+]?\d+(?:\.\d+)?) ?([A-Za-z/]*)")
+_TIMES: Final = {"": 1, "k": 1_000, "M": 1_000_000}
+
+
+def _number_in(value: object) -> float | None:
+    """Returns the number of a text such as ``'4'`` or ``50k``; None of all else, as ``5ms``."""
+    found = _AMOUNT.fullmatch(value) if isinstance(value, str) else None
+    if found is None or found[2] not in _TIMES:
+        return None
+    return float(found[1]) * _TIMES[found[2]]
 
 
 @dataclass(frozen=True)
@@ -235,14 +252,16 @@ class Number(Form):
         return float(value)
 
     def _meant(self, value: object) -> str:
-        """Returns what to write: a percentage of which a share is meant, or the two ends."""
+        """Returns what to write: the share of a percentage, a text's number, or between what."""
+        ends = f"{self.at_least:g} to {self.at_most:g}"
         try:
-            share = PERCENT.parse_text(str(value))
+            meant: float | None = PERCENT.parse_text(str(value))
         except QuantityError:
-            share = None
-        if share is not None and self.at_least <= share <= self.at_most:
-            return f"{share:g}"
-        return f"{self.at_least:g} to {self.at_most:g}"
+            meant = _number_in(value)
+        if meant is not None:
+            return f"{meant:g}" if self.at_least <= meant <= self.at_most else ends
+        has_unit = isinstance(value, str) and _AMOUNT.fullmatch(value)
+        return f"it without a unit, {ends}" if has_unit else ends
 
     def described(self, _: dict[str, Schema]) -> Schema:
         """Returns a number with both ends."""
