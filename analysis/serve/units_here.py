@@ -26,6 +26,7 @@ from analysis.program import IMPORTED_FROM, module
 from analysis.serve.studies import Studies
 from analysis.statistics.intervals import half_widths, means
 from analysis.statistics.saturation import Verdict
+from analysis.study.fixed_times import has_fixed_times
 from analysis.study.ledger import read_failure
 from analysis.study.source_digest import model_digest
 from analysis.study.study import Study
@@ -83,7 +84,9 @@ class UnitsHere:
             return
         names = tuple(unit_hash for unit_hash, _ in units)
         if names not in self._read:
-            parts = study.run.batches if study.run.batches > 1 else _PARTS
+            parts = study.run.batches
+            if parts == 1 and not has_fixed_times(study.scenario(point, variant)):
+                parts = _PARTS
             self._read[names] = _summed(self._units_dir, units, parts)
         yield self._read[names]
 
@@ -177,8 +180,12 @@ def _summed(units_dir: Path, units: list[tuple[str, UnitRecord]], parts: int) ->
         if chosen.empty or (refused and name in _LATENCIES):
             continue
         values = chosen["value"].to_numpy(dtype=np.float64)[None, :] * scale
-        mean, half = float(means(values)[0]), float(half_widths(values)[0])
-        figures[name] = figure(mean, mean - half, mean + half)
+        mean = float(means(values)[0])
+        if values.size == 1:
+            figures[name] = figure(mean, None, None)
+        else:
+            half = float(half_widths(values)[0])
+            figures[name] = figure(mean, mean - half, mean + half)
     busy = tall[tall["metric"].isin(STATIONS_OF)].groupby("class")["value"].mean()
     return {
         "from": "here",

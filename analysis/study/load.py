@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from analysis.study.cases import expectations_of, variants_of
-from analysis.study.fixed_times import first_fixed_ns
+from analysis.study.fixed_times import has_fixed_times
 from analysis.study.from_python import overrides_of, tree_of
 from analysis.study.inheritance import read_with_bases
 from analysis.study.json_schema import TOP
@@ -37,7 +37,6 @@ from analysis.study.sweep import sweep_of
 from analysis.study.units import Point, point_words
 from sim.scenario.problems import Mark, Problem, ScenarioError, shown
 from sim.scenario.reader import read_file
-from sim.scenario.resolved import Scenario
 from sim.scenario.schema.run import Run
 from sim.scenario.section import keys_of, refuse_unknown
 from sim.scenario.tree import Node, Place
@@ -122,7 +121,7 @@ def _study(name: str, root: Place, given: Mapping[str, Node]) -> Study | None:
         return None
     points = tuple(_plain(point) for point in sweep.points)
     at_first = {variant: resolver.scenario(points[0], variant) for variant in variants}
-    if capacity or sensitivity or any(map(_has_fixed_times, at_first.values())):
+    if capacity or sensitivity or any(map(has_fixed_times, at_first.values())):
         run = replace(run, batches=1)
     document = {} if sweep.document is None else {"sweep": sweep.document}
     return Study(
@@ -205,13 +204,6 @@ def _refuse_twin(
         if unsaid:
             told += f", which has {' and '.join(unsaid)} without saying it"
     place.refuse_key(f"{told}; change a value or remove one of the two")
-
-
-def _has_fixed_times(scenario: Scenario) -> bool:
-    """Returns whether something happens at a fixed time: parts of such a run are not alike."""
-    run = scenario.run
-    end_ns = (run.warmup_ns or 0) + run.measure_ns
-    return first_fixed_ns(scenario.operations, end_ns) is not None
 
 
 def _plain(point: Overrides) -> dict[str, object]:
