@@ -83,8 +83,10 @@ def _of_variants(found: Findings) -> Iterator[str]:
         yield failures(found, point, found.told)
     if all(found.value(point, name, ASKED).value == 0 for name in found.told):
         yield "No transaction asks for a lock."
-    for name in found.compared:
-        yield from _against_baseline(_Pair(found, point, name))
+    first, *others = found.compared
+    yield from _against_baseline(_Pair(found, point, first))
+    for name in others:
+        yield " ".join(_against_baseline(_Pair(found, point, name)))
     yield from filter(None, (waits_words(found, point), full_words(found, point)))
 
 
