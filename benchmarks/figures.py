@@ -38,7 +38,7 @@ _WRITING: Final = Lock()
 """Held by whoever writes documents and record."""
 _WIDE: Final = "100"
 """Columns of the terminal: at 80 ratios are a table of their own."""
-_SHOWN_PX: Final = (1010, 750)
+_SHOWN_PX: Final = (1010, 770)
 
 
 class FiguresError(RuntimeError):
