@@ -15,6 +15,7 @@ from analysis.experiments.case_words import (
 from analysis.metrics.numbers import StudyNumber, change_text, signed
 from analysis.metrics.rounding import NOT_KNOWN
 from analysis.page.findings import Findings
+from analysis.page.waiting import full_points_words
 from analysis.plots.axes import Axis, axes_of
 from analysis.plots.sweep_outcomes import OutcomeCells, outcome_cells
 from analysis.report.capacity_table import capacity_changes
@@ -39,6 +40,8 @@ def of_sweep(found: Findings) -> Iterator[str]:
             said = _range(found, axes, cells)
             if said:
                 yield said
+    if limits := full_points_words(found):
+        yield limits
 
 
 class _Told(NamedTuple):

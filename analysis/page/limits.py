@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
-from analysis.metrics.catalogue import LOCK_STATIONS, STATIONS, STATIONS_OF, WRITE_PLACES, MetricKey
+from analysis.metrics.catalogue import LOCK_STATIONS, STATIONS, WRITE_PLACES, MetricKey
 from analysis.metrics.rounding import short
 from analysis.metrics.shown import TO_KIB
 from analysis.page.content import Block, Items
 from analysis.page.findings import Findings
-from analysis.page.waiting import busy_keys, limit_text
+from analysis.page.waiting import busiest_by_case, busy_keys, limit_text
 from analysis.report.cells import share_text
 from analysis.report.table import DASH, ReportTable, by_variant
 from analysis.study.units import at_point
-from sim.fact_names import LOG_WRITER, WRITE_CAUSES
+from sim.fact_names import WRITE_CAUSES
 
 
 def limit_blocks(found: Findings) -> Iterator[Block]:
@@ -48,19 +48,12 @@ _MOST_ROWS: Final = 40
 
 def _busiest_by_point(found: Findings) -> Iterator[ReportTable]:
     """Yields the busiest station of each point and variant of a sweep."""
-    columns = found.columns()
-    busy = columns[columns["metric"].isin(STATIONS_OF) & (columns["class"] != LOG_WRITER)].dropna(
-        subset=["value"]
-    )
-    if busy.empty:
-        return
-    top = busy.loc[busy.groupby(["point_index", "variant"])["value"].idxmax()]
     cells = {
-        (int(index), str(name)): f"{class_} {100 * value:.0f} %"
-        for index, name, class_, value in zip(
-            top["point_index"], top["variant"], top["class"], top["value"], strict=True
-        )
+        case: f"{station.name} {100 * station.share:.0f} %"
+        for case, station in busiest_by_case(found).items()
     }
+    if not cells:
+        return
     places = sorted({index for index, _ in cells})
     more = len(places) - _MOST_ROWS
     yield by_variant(

@@ -51,6 +51,22 @@ def busiest(found: Findings, point: int, variant: str) -> Busiest | None:
     return Busiest(STATIONS[most.class_], found.amount(point, variant, most))
 
 
+def busiest_by_case(found: Findings) -> dict[tuple[int, str], Busiest]:
+    """Returns the busiest station by point and variant, the log's writer aside, of every point."""
+    columns = found.columns()
+    busy = columns[columns["metric"].isin(STATIONS_OF) & (columns["class"] != LOG_WRITER)]
+    busy = busy.dropna(subset=["value"])
+    if busy.empty:
+        return {}
+    top = busy.loc[busy.groupby(["point_index", "variant"])["value"].idxmax()]
+    return {
+        (int(index), str(name)): Busiest(STATIONS[class_], float(value))
+        for index, name, class_, value in zip(
+            top["point_index"], top["variant"], top["class"], top["value"], strict=True
+        )
+    }
+
+
 def waiting_share(found: Findings, point: int, variant: str) -> float:
     """Returns the share of transactions' time that is waiting for other transactions' locks."""
     waits, whole = (found.value(point, variant, key) for key in (WAITS, TXNS))
@@ -103,6 +119,22 @@ def full_words(found: Findings, point: int) -> str:
     if len({of.name for of in full.values()}) == 1:
         shares[1:] = [f"{100 * full[name].share:.0f} % with {name}" for name in list(full)[1:]]
     return f"What limits it: {' and '.join(shares)}{only}."
+
+
+def full_points_words(found: Findings) -> str:
+    """Returns at how many points of a sweep a station is full, and which; nothing where none is."""
+    cases = busiest_by_case(found)
+    parts = []
+    for name in found.told:
+        full = [of for (_, variant), of in cases.items() if variant == name and of.is_full]
+        if full:
+            stations = " or ".join(dict.fromkeys(of.name for of in full))
+            which = f" with {name}" if len(found.variants) > 1 else ""
+            most = 100 * max(of.share for of in full)
+            parts.append(f"at {len(full)}{which} ({stations}, up to {most:.0f} % busy)")
+    if not parts:
+        return ""
+    return f"Of {len(found.points)} points a station is full {', '.join(parts)}."
 
 
 def _busy(station: Busiest) -> str:

@@ -8,6 +8,7 @@ from typing import Any, cast
 
 import pytest
 
+from analysis.metrics.row_table import RowTable
 from analysis.page.answer import answer, tiles
 from analysis.page.findings import Findings
 from analysis.study.run import RunSection
@@ -22,14 +23,18 @@ Ratios = dict[str, float]
 Row = dict[str, Any]
 
 
-def found(ratios: Ratios, half: float = 0.02) -> Findings:
-    """Returns a study of two variants with these ratios, by metric; the others are 1."""
+def found(ratios: Ratios, half: float = 0.02, values: float = 0.01) -> Findings:
+    """Returns a study of two variants with these ratios, by metric; the others are 1.
+
+    Half widths are ``half`` of each ratio, and ``values`` of each value, as a share of it.
+    """
     rows, comparisons = [], []
     for metric, level in LEVELS.items():
         ratio = ratios.get(metric, 1.0)
         of = {"metric": metric, "class": "all", "stat": "mean", "point": {}}
         for variant, value in (("pipelined", level), ("in_memory", level * ratio)):
-            ends = {"ci_low": 0.99 * value, "ci_high": 1.01 * value, "replications": 5}
+            low, high = value * (1 - values), value * (1 + values)
+            ends = {"ci_low": low, "ci_high": high, "replications": 5}
             rows.append(of | ends | {"variant": variant, "value": value})
         between = {"ratio": ratio, "ci_low": ratio - half, "ci_high": ratio + half}
         comparisons.append(of | between | {"variant": "in_memory"})
@@ -44,7 +49,8 @@ def findings(points: Sequence[Row], rows: Sequence[Row], comparisons: Sequence[R
     )
     run = SimpleNamespace(study=study, plan=SimpleNamespace(points=points))
     summary: dict[str, Any] = {
-        "rows": rows, "comparisons": comparisons, "expectations": [], "verdict": {"says": ""},
+        "rows": RowTable.from_rows(rows, points), "comparisons": comparisons, "expectations": [],
+        "verdict": {"says": ""},
     }  # fmt: skip
     return Findings(cast(Any, run), summary, cast(Any, None), [])
 
@@ -95,9 +101,7 @@ def test_otherwise_bandwidth_comes_last(ratios: Ratios, last: str) -> None:
 
 
 def test_what_is_not_known_yet_has_no_unit_and_no_brackets() -> None:
-    vague = found({}, half=2.0)
-    for row in vague.summary["rows"]:
-        row |= {"ci_low": -row["value"], "ci_high": 3 * row["value"]}
+    vague = found({}, half=2.0, values=2.0)
     assert answer(vague) == (
         "How long a lock request takes on average varies too much from run to run: in_memory (not "
         "known yet) and pipelined (not known yet).",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from analysis.page.findings import Findings
-from analysis.page.waiting import full_words, limit_text, waits_words
+from analysis.page.waiting import full_points_words, full_words, limit_text, waits_words
 from tests.page.test_answer import findings
 
 POLLERS = ("cpu_busy", "store_poller")
@@ -52,6 +52,25 @@ def test_a_variant_with_room_is_named_too() -> None:
         "What limits it: store pollers, 95 % busy with pipelined; no station is full with "
         "in_memory."
     )
+
+
+def test_a_sweep_is_told_at_how_many_points_which_station_is_full() -> None:
+    busy = {"pipelined": [(0.5, 0.2), (0.85, 0.3)], "in_memory": [(0.4, 0.95), (0.9, 0.3)]}
+    points = [{"workload.threads": threads} for threads in (10, 20)]
+    rows = [
+        {
+            "metric": metric, "class": class_, "stat": "mean", "point": point, "variant": variant,
+            "value": value, "ci_low": value, "ci_high": value, "replications": 5,
+        }
+        for variant, of in busy.items()
+        for point, values in zip(points, of, strict=True)
+        for (metric, class_), value in zip((POLLERS, PORTS), values, strict=True)
+    ]  # fmt: skip
+    assert full_points_words(findings(points, rows, [])) == (
+        "Of 2 points a station is full at 2 with in_memory (network port of a store, sending or "
+        "store pollers, up to 95 % busy), at 1 with pipelined (store pollers, up to 85 % busy)."
+    )
+    assert full_points_words(found({POLLERS: (0.5, 0.6)})) == ""
 
 
 def test_of_one_variant_no_name_is_needed() -> None:
