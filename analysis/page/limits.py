@@ -49,7 +49,7 @@ _MOST_ROWS: Final = 40
 def _busiest_by_point(found: Findings) -> Iterator[ReportTable]:
     """Yields the busiest station of each point and variant of a sweep."""
     cells = {
-        case: f"{station.name} {100 * station.share:.0f} %"
+        case: f"{station.class_} {100 * station.share:.0f} %"
         for case, station in busiest_by_case(found).items()
     }
     if not cells:

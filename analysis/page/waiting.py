@@ -22,8 +22,13 @@ _MOST: Final = 0.5
 class Busiest(NamedTuple):
     """The station that has least left."""
 
-    name: str
+    class_: str
     share: float
+
+    @property
+    def name(self) -> str:
+        """What it is called in sentences."""
+        return STATIONS[self.class_]
 
     @property
     def is_full(self) -> bool:
@@ -42,13 +47,8 @@ def busy_keys(found: Findings, point: int) -> list[MetricKey]:
 
 
 def busiest(found: Findings, point: int, variant: str) -> Busiest | None:
-    """Returns a variant's busiest station, the log's writer aside if there is another."""
-    keys = busy_keys(found, point)
-    keys = [key for key in keys if key.class_ != LOG_WRITER] or keys
-    if not keys:
-        return None
-    most = max(keys, key=lambda key: found.amount(point, variant, key))
-    return Busiest(STATIONS[most.class_], found.amount(point, variant, most))
+    """Returns a variant's busiest station at a point."""
+    return busiest_by_case(found).get((point, variant))
 
 
 def busiest_by_case(found: Findings) -> dict[tuple[int, str], Busiest]:
@@ -60,7 +60,7 @@ def busiest_by_case(found: Findings) -> dict[tuple[int, str], Busiest]:
         return {}
     top = busy.loc[busy.groupby(["point_index", "variant"])["value"].idxmax()]
     return {
-        (int(index), str(name)): Busiest(STATIONS[class_], float(value))
+        (int(index), str(name)): Busiest(class_, float(value))
         for index, name, class_, value in zip(
             top["point_index"], top["variant"], top["class"], top["value"], strict=True
         )

@@ -7,6 +7,7 @@ moments takes some milliseconds; with more than a hundred units, or many points,
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 from pathlib import Path
 from typing import Final
 
@@ -72,11 +73,10 @@ def mean_lock_latencies_ms(folder: Path, batches: int) -> list[float]:
         facts = read_here(folder / f"{MOMENTS}.parquet", ["metric", "window", "sum", "count"])
         facts = facts.filter(pc.equal(facts["metric"], _METRIC))
         windows = -(-int(record["simulated_ns"]) // int(record["window_ns"]))
-        means_ms = []
         warmup = int(record["warmup_windows"])
-        for number in range(batches):
-            first, end = (first_window(warmup, windows, at, batches) for at in (number, number + 1))
-            of = facts["window"]
+        firsts = [first_window(warmup, windows, at, batches) for at in range(batches + 1)]
+        means_ms, of = [], facts["window"]
+        for first, end in pairwise(firsts):
             batch = facts.filter(pc.and_(pc.greater_equal(of, first), pc.less(of, end)))
             count = pc.sum(batch["count"]).as_py()
             if count:

@@ -19,7 +19,7 @@ import numpy as np
 from analysis.page.charts import chart_looks
 from analysis.running.early_figures import mean_lock_latencies_ms, mean_words
 from analysis.serve.studies import NoStudyError, Studies
-from analysis.statistics.intervals import half_widths, means
+from analysis.statistics.intervals import mean_and_ends
 from analysis.study.folder_lock import Holder
 from analysis.study.ledger import read_failure
 from analysis.study.parquet_sink import PROGRESS_FILE
@@ -215,10 +215,7 @@ def _counted(counts: Mapping[str, int]) -> dict[str, int]:
 
 def _so_far(values: Sequence[float]) -> list[float | None]:
     """Returns how many values there are, their mean, and the ends of its interval."""
-    table = np.array([values], dtype=np.float64)
-    mean, half = float(means(table)[0]), float(half_widths(table)[0])
-    ends = [None, None] if len(values) < 2 else [mean - half, mean + half]
-    return [len(values), mean, *ends]
+    return [len(values), *mean_and_ends(np.array(values, dtype=np.float64))]
 
 
 def _words(values: Sequence[float]) -> str:

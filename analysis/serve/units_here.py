@@ -24,7 +24,7 @@ from analysis.metrics.rounding import short, with_half_width
 from analysis.pipeline.unit_values import read_unit_metrics
 from analysis.program import IMPORTED_FROM, module
 from analysis.serve.studies import Studies
-from analysis.statistics.intervals import half_widths, means
+from analysis.statistics.intervals import mean_and_ends
 from analysis.statistics.saturation import Verdict
 from analysis.study.fixed_times import has_fixed_times
 from analysis.study.ledger import read_failure
@@ -179,13 +179,7 @@ def _summed(units_dir: Path, units: list[tuple[str, UnitRecord]], parts: int) ->
         chosen = tall[(tall["metric"] == metric) & (tall["class"] == "all")]
         if chosen.empty or (refused and name in _LATENCIES):
             continue
-        values = chosen["value"].to_numpy(dtype=np.float64)[None, :] * scale
-        mean = float(means(values)[0])
-        if values.size == 1:
-            figures[name] = figure(mean, None, None)
-        else:
-            half = float(half_widths(values)[0])
-            figures[name] = figure(mean, mean - half, mean + half)
+        figures[name] = figure(*mean_and_ends(chosen["value"].to_numpy(dtype=np.float64) * scale))
     busy = tall[tall["metric"].isin(STATIONS_OF)].groupby("class")["value"].mean()
     return {
         "from": "here",

@@ -65,6 +65,16 @@ def means(values: Array) -> Array:
     return np.where(count > 0, total / np.maximum(count, 1), np.nan)
 
 
+def mean_and_ends(values: Array) -> tuple[float, float | None, float | None]:
+    """Returns the mean of some values and the ends of its interval, which a single one has not."""
+    table = values[None, :]
+    mean = float(means(table)[0])
+    if len(values) < 2:
+        return mean, None, None
+    half = float(half_widths(table)[0])
+    return mean, mean - half, mean + half
+
+
 def paired_ratios(values: Array, baselines: Array) -> tuple[Array, Array, Array]:
     """Returns ratio, low and high of each row's comparison; both of shape (rows, replications).
 

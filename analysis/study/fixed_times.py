@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from sim.scenario.resolved import Scenario
 from sim.scenario.schema.operations import Operation, Timed
+from sim.unit_result import simulated_ns
 
 
 def first_fixed_ns(operations: Sequence[Operation], end_ns: int) -> int | None:
@@ -16,6 +17,4 @@ def first_fixed_ns(operations: Sequence[Operation], end_ns: int) -> int | None:
 
 def has_fixed_times(scenario: Scenario) -> bool:
     """Returns whether something happens at a fixed time: parts of such a run are not alike."""
-    run = scenario.run
-    end_ns = (run.warmup_ns or 0) + run.measure_ns
-    return first_fixed_ns(scenario.operations, end_ns) is not None
+    return first_fixed_ns(scenario.operations, simulated_ns(scenario)) is not None

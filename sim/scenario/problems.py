@@ -13,6 +13,9 @@ from typing import Final
 
 _LONGEST_SHOWN = 60
 _LONGEST_LIST = 400
+_VERY_CLOSE: Final = 0.75
+_CLOSE: Final = 0.6
+"""How alike two words are, of 1; in between, the one name that begins with the word is likelier."""
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -61,11 +64,6 @@ class ScenarioError(Exception):
         return type(self), (self.problems,)
 
 
-_VERY_CLOSE: Final = 0.75
-_CLOSE: Final = 0.6
-"""How alike two words are, of 1; in between, the one name that begins with the word is likelier."""
-
-
 def suggestion(word: str, words: Sequence[str], listed_by: str = "docs/REFERENCE.md") -> str:
     """Returns ``did you mean x?`` for the closest of ``words``, or which words there are.
 
@@ -77,9 +75,11 @@ def suggestion(word: str, words: Sequence[str], listed_by: str = "docs/REFERENCE
     by_folded = {known.lower(): known for known in words}
     folded = word.lower()[:_LONGEST_SHOWN]
     begins = [known for known in by_folded if folded and known.startswith(f"{folded}_")]
-    close = get_close_matches(folded, by_folded, n=1, cutoff=_VERY_CLOSE)
-    close = close or (begins if len(begins) == 1 else [])
-    close = close or get_close_matches(folded, by_folded, n=1, cutoff=_CLOSE)
+    close = (
+        get_close_matches(folded, by_folded, n=1, cutoff=_VERY_CLOSE)
+        or (begins if len(begins) == 1 else [])
+        or get_close_matches(folded, by_folded, n=1, cutoff=_CLOSE)
+    )
     if close:
         return f"did you mean {by_folded[close[0]]}?"
     ends = [known for known in words if word and known.endswith((f".{word}", f"-{word}"))]

@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from analysis.page.findings import Findings
+from analysis.page.limits import limit_blocks
 from analysis.page.waiting import full_points_words, full_words, limit_text, waits_words
+from analysis.report.table import ReportTable
 from tests.page.test_answer import findings
 
 POLLERS = ("cpu_busy", "store_poller")
@@ -71,6 +73,21 @@ def test_a_sweep_is_told_at_how_many_points_which_station_is_full() -> None:
         "store pollers, up to 95 % busy), at 1 with pipelined (store pollers, up to 85 % busy)."
     )
     assert full_points_words(found({POLLERS: (0.5, 0.6)})) == ""
+
+
+def test_the_busiest_station_of_many_points_has_its_short_name() -> None:
+    points = [{"workload.threads": threads} for threads in range(1, 6)]
+    rows = [
+        {
+            "metric": POLLERS[0], "class": POLLERS[1], "stat": "mean", "point": point,
+            "variant": "sync", "value": 0.9, "ci_low": 0.9, "ci_high": 0.9, "replications": 5,
+        }
+        for point in points
+    ]  # fmt: skip
+    (table,) = limit_blocks(findings(points, rows, []))
+    assert isinstance(table, ReportTable)
+    assert table.title == "Busiest station by point"
+    assert [row[1].text for row in table.rows] == ["store_poller 90 %"] * 5
 
 
 def test_of_one_variant_no_name_is_needed() -> None:

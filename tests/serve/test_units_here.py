@@ -22,8 +22,14 @@ CASE: dict[str, Any] = {
 }
 CRASH = {"operations": [{"at": "500ms", "do": "crash_store", "store": 1}]}
 
+LATE: dict[str, Any] = {
+    "run": {"warmup": "auto", "measure": "1s", "window": "20ms", "batches": 1},
+    "operations": [{"at": "1050ms", "do": "crash_store", "store": 1}],
+}
+"""Later than what is measured is long, but the warm-up that is looked for comes on top."""
 
-@pytest.mark.parametrize(("more", "values"), [({}, 5), (CRASH, 1)])
+
+@pytest.mark.parametrize(("more", "values"), [({}, 5), (CRASH, 1), (LATE, 1)])
 def test_a_unit_has_an_interval_of_its_parts_unless_they_differ(
     tmp_path: Path, more: dict[str, Any], values: int
 ) -> None:
