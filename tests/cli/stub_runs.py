@@ -43,7 +43,7 @@ def start(
     )
 
 
-def run_here(out: Path, function: str = "stub_model:run_unit") -> None:
+def run_here(out: Path | str, function: str = "stub_model:run_unit") -> None:
     """Runs it in this process, which shares a session; it has to end well."""
     with pytest.MonkeyPatch.context() as patch:
         for name, value in replaced(function).items():

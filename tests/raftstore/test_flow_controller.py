@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from types import SimpleNamespace
-from typing import Any
 
 import pytest
 
@@ -19,7 +18,7 @@ from sim.simulation import SimulatedUnit
 from sim.storage.flow_controller import FlowController
 from sim.streams import Streams
 from sim.units import KIB, MIB, NS_PER_MS, NS_PER_S
-from tests.scenes import IN_MEMORY, PIPELINED, scenario
+from tests.scenes import IN_MEMORY, scenario
 
 BYTES_PER_S = 64 * MIB
 DEBT_NS = 250 * NS_PER_MS
@@ -117,13 +116,12 @@ def test_a_crash_forgets_who_waits(store: Store) -> None:
     assert [name for name, _ in store.passed] == ["of the next one"]
 
 
-@pytest.mark.parametrize("mode", [PIPELINED, IN_MEMORY], ids=["pipelined", "in_memory"])
-def test_a_cluster_commits_what_flush_and_compaction_can_write(mode: dict[str, Any]) -> None:
+def test_a_cluster_commits_what_flush_and_compaction_can_write() -> None:
     """Proves it: the data disks are full, not more, and the formula for that gives this rate."""
     kv_disk = DiskSpec("weak", 6 * MIB, 10**6, Constant(NS_PER_MS))
     of = scenario(
         "sysbench_write_only",
-        tikv=mode,
+        tikv=IN_MEMORY,
         hardware={"kv_disk": kv_disk},
         workload={"threads": 64},
     )

@@ -13,14 +13,21 @@ import pytest
 
 from analysis.cli.failures import ExitStatus
 from analysis.pipeline.object_store import ObjectStore
-from tests.cli.stub_runs import UNITS, finish, rows, start
+from analysis.pipeline.session import SparkStarter
+from tests.cli.stub_runs import UNITS, finish, rows, run_here, start
+from tests.spark.sharing import sharing
 from tests.store.s3_server import address
 
 pytestmark = [pytest.mark.spark, pytest.mark.slow]
 
 
 def test_a_study_is_in_the_store_and_a_lost_copy_changes_nothing(
-    s3_port: int, tmp_path: Path, undisturbed: str
+    s3_port: int,
+    tmp_path: Path,
+    undisturbed: str,
+    starter: SparkStarter,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     where, copy = address("studies/stub", s3_port), tmp_path / "results" / "stub"
     started = start(
@@ -37,9 +44,10 @@ def test_a_study_is_in_the_store_and_a_lost_copy_changes_nothing(
     assert store.read("report.html") == (copy / "report.html").read_bytes()
 
     shutil.rmtree(copy)
-    status, said, complained = finish(start(where, "no.such:model", here=tmp_path))
-    assert status == ExitStatus.FINE, complained
-    assert f"{UNITS} units reused" in said
+    with monkeypatch.context() as patch, sharing(starter):
+        patch.chdir(tmp_path)
+        run_here(where, "no.such:model")
+    assert f"{UNITS} units reused" in capsys.readouterr().out
     assert rows(copy) == undisturbed
     manifest = json.loads(store.read("manifest.json"))
     assert manifest["units"] == {"done": UNITS, "reused": UNITS, "failed": 0}
