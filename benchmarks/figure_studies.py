@@ -36,6 +36,7 @@ class Study:
         document: whose shown files the commands find.
         pictures: name in ``docs/img``: file in the folder; a page is shown as its beginning.
         tables: by name.
+        finds: a glob of the scenarios that the commands find by themselves.
     """
 
     commands: tuple[str, ...]
@@ -43,6 +44,7 @@ class Study:
     document: str = ""
     pictures: Mapping[str, str] = field(default_factory=dict)
     tables: Mapping[str, TableOf] = field(default_factory=dict)
+    finds: str = ""
 
     def words(self) -> list[list[str]]:
         """Returns the words of each command."""
@@ -200,8 +202,9 @@ STUDIES: Final[Mapping[str, Study]] = {
         ("-m benchmarks explain_errors",),
         explain_errors.RESULTS,
         tables={"explain_errors": explain_errors.table_of},
+        finds="scenarios/*.yaml",
     ),
-    "validation": Study(("validate --write",), "validation"),
+    "validation": Study(("validate --write",), "validation", finds="scenarios/validation/*.yaml"),
 }
 """In the order in which they are run: a later one may go on from an earlier one's results."""
 
@@ -237,7 +240,7 @@ def put_files(folder: Path, documents: Iterable[str]) -> None:
 
 
 def asked_studies(study: Study, folder: Path) -> list[AskedStudy]:
-    """Returns what the commands ask, one for each scenario file they name.
+    """Returns what the commands ask, one for each scenario file they name or find.
 
     Args:
         study: whose.
@@ -251,4 +254,6 @@ def asked_studies(study: Study, folder: Path) -> list[AskedStudy]:
         files = [word for word in words if word.endswith(".yaml")]
         shown = [folder / file if (folder / file).exists() else ROOT / file for file in files]
         asked += [load_study(file, overrides) for file in shown]
+    if study.finds:
+        asked += [load_study(file) for file in sorted(ROOT.glob(study.finds))]
     return asked

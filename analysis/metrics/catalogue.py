@@ -92,6 +92,7 @@ CPU_STATIONS: Final = {
     "kv_write": "writes to the KV engine, one at a time",
     "scheduler": "scheduler threads",
     "read_pool": "read pool",
+    "storage_read_pool": "read pool of point reads alone",
     "tidb_cpu": "cores of a TiDB node",
 }
 DISK_STATIONS: Final = {

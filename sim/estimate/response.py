@@ -23,7 +23,7 @@ from sim.distributions import mean_ns
 from sim.estimate.footprint import Footprint
 from sim.estimate.machines import client_machine, statement_ns, tidb_nodes
 from sim.estimate.store import StoreLoad, StoreModel
-from sim.estimate.transaction_plan import READS, RequestKind
+from sim.estimate.transaction_plan import RequestKind
 from sim.queueing.formulas import order_statistic_mean
 from sim.scenario.resolved import Scenario
 from sim.transport.nodes import CLIENT_NAME, PD_NAME, store_name, tidb_name, zones_of
@@ -195,7 +195,7 @@ class ResponseTimes:
     def _inside(self, kind: RequestKind, store: StoreModel, load: StoreLoad) -> Delay:
         """Returns a request's time in the pool that serves it."""
         each = self._footprint.requests[kind]
-        pool = load.stations["read_pool" if kind in READS.values() else "scheduler"]
+        pool = load.stations[store.pool_of(kind)]
         work_ns = store.request_ns(kind) * load.slowness + pool.hop_ns
         return Delay.of(work_ns, pool.wait_ns() + store.rows_ns(each, load) / each.count)
 

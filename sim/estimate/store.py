@@ -306,12 +306,11 @@ class StoreModel:
     def _run_pools(self, load: StoreLoad, copies: float, retries: float) -> None:
         """The pools and gRPC, and how much threads slow each other down."""
         scenario, cpu = self.scenario, self.scenario.hardware.store_cpu
-        scheduler = StationLoad(scenario.tikv.scheduler_worker_pool_size)
-        readers = StationLoad(scenario.hardware.read_pool_threads)
+        pools = self._pools()
         per_store = load.txn_per_s / scenario.cluster.stores
         fetching = 0.0
         for kind, each in self.footprint.requests.items():
-            pool = readers if kind in READS.values() else scheduler
+            pool = pools[self.pool_of(kind)]
             count = each.count + (retries if kind == "lock" else 0.0)
             fetching += per_store * each.fetches * self.disk.fetch_ns / NS_PER_S
             pool.jobs += per_store * count
@@ -319,26 +318,42 @@ class StoreModel:
             pool.busy += per_store * count * work_ns / NS_PER_S
             pool.busy += per_store * self.rows_ns(each, load) / NS_PER_S
         applying = self._apply(load, copies)
-        grpc = self._grpc(load, scheduler.jobs + readers.jobs)
-        cores = StationLoad(scenario.hardware.store_cores, scheduler.jobs + readers.jobs)
+        requests_per_s = sum(pool.jobs for pool in pools.values())
+        grpc = self._grpc(load, requests_per_s)
+        cores = StationLoad(scenario.hardware.store_cores, requests_per_s)
         flushed = load.disk.flush + load.disk.compaction + load.disk.rewritten
         rewritten = flushed * cpu.compaction_byte_ns / NS_PER_S
         rewritten += load.entries_per_s * self._record_ns / NS_PER_S
-        threads = load.pollers_asked + scheduler.busy + readers.busy - fetching
+        threads = load.pollers_asked + sum(pool.busy for pool in pools.values()) - fetching
         threads += applying["apply"].busy
         sets_per_s = load.pollers.rounds * NS_PER_S * (scenario.cluster.stores - 1)
         carried = load.carried_per_s * (cpu.grpc_request_ns >> 1) / NS_PER_S
         carried += min(load.carried_per_s, sets_per_s) * 2 * cpu.grpc_message_ns / NS_PER_S
         cores.busy = threads + grpc.busy + rewritten + carried
-        for pool in (scheduler, readers):
+        for pool in pools.values():
             pool.wake(load.hop_ns)
             pool.queue = in_queue(pool.servers, pool.within)
         load.slowness = self._slowness_among(cores.busy)
         load.hop_ns = cpu.thread_hop_ns + queued_ns(cpu.thread_run_ns, cores.busy, cores.servers)
-        load.stations = {
-            "grpc": grpc, "scheduler": scheduler, "read_pool": readers, "store_cpu": cores,
-            **applying,
-        }  # fmt: skip
+        load.stations = {"grpc": grpc, "store_cpu": cores, **pools, **applying}
+
+    def _pools(self) -> dict[str, StationLoad]:
+        """Returns the pools that serve requests, without work."""
+        tikv = self.scenario.tikv
+        servers = {
+            "scheduler": tikv.scheduler_worker_pool_size,
+            "read_pool": tikv.readpool_unified_max_thread_count,
+        }
+        if tikv.readpool_storage_normal_concurrency is not None:
+            servers["storage_read_pool"] = tikv.readpool_storage_normal_concurrency
+        return {name: StationLoad(threads) for name, threads in servers.items()}
+
+    def pool_of(self, kind: RequestKind) -> str:
+        """Returns the name of the pool that serves a kind of request."""
+        if kind not in READS.values():
+            return "scheduler"
+        own = self.scenario.tikv.readpool_storage_normal_concurrency is not None
+        return "storage_read_pool" if own and kind != "cop" else "read_pool"
 
     def _apply(self, load: StoreLoad, copies: float) -> dict[str, StationLoad]:
         """Returns the apply pool, and the turns of its writes to RocksDB."""

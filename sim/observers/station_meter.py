@@ -7,6 +7,7 @@ Stations keep their own totals from time 0; the meter turns them into counters. 
 from collections.abc import Callable, Sequence
 
 from sim.client.tidb import TidbNode
+from sim.engine import ThreadPool
 from sim.hardware.disk import Disk
 from sim.record.recorder import Counter, Recorder
 from sim.scenario.resolved import Scenario
@@ -75,12 +76,7 @@ def meter_of(
     pool("apply", first.raftstore.apply.threads, lambda s, now: s.raftstore.apply.busy_until(now))
     if first.raftstore.apply.write_thread.takes_turns:
         pool("kv_write", 1, lambda s, now: s.raftstore.apply.write_thread.held_until(now))
-    pool("scheduler", first.machine.pool.threads, lambda s, now: s.machine.pool.busy_until(now))
-    pool(
-        "read_pool",
-        first.machine.read_pool.threads,
-        lambda s, now: s.machine.read_pool.busy_until(now),
-    )
+    _add_request_pools(meter, stores)
     pool("raft_log", 1, lambda s, now: s.raftstore.log.writing_until(now))
     meter.add_disks("raft_disk", [store.machine.raft_disk for store in stores])
     if first.machine.kv_disk is not first.machine.raft_disk:
@@ -96,6 +92,25 @@ def meter_of(
     meter.add_total("network_bytes", "kv", lambda: _sent(cluster, raft=False))
     meter.add_total("engine_events", "all", lambda: cluster.env.events)
     return meter
+
+
+def _add_request_pools(meter: StationMeter, stores: Sequence[Store]) -> None:
+    """Adds the pools that serve requests; point reads have one of their own, or none."""
+    of_stores = [store.machine.pools for store in stores]
+    pools = {
+        "scheduler": [each.scheduler for each in of_stores],
+        "read_pool": [each.reads for each in of_stores],
+        "storage_read_pool": [
+            each.point_reads for each in of_stores if each.point_reads is not each.reads
+        ],
+    }
+    for name, alike in pools.items():
+        if alike:
+            meter.add_station(name, sum(pool.threads for pool in alike), _busy_until(alike))
+
+
+def _busy_until(pools: Sequence[ThreadPool]) -> Callable[[int], int]:
+    return lambda now_ns: sum(pool.busy_until(now_ns) for pool in pools)
 
 
 def _add_clients(

@@ -17,7 +17,13 @@ from sim.scenario.schema.etcd import EtcdSection
 from sim.scenario.schema.hardware import Hardware
 from sim.scenario.schema.operations import Operation, SetConfig
 from sim.scenario.schema.run import Run, Topology
-from sim.scenario.schema.tikv import DEFAULTS, Tikv, instance_limit_bytes, scheduler_workers
+from sim.scenario.schema.tikv import (
+    DEFAULTS,
+    Tikv,
+    instance_limit_bytes,
+    scheduler_workers,
+    unified_readers,
+)
 from sim.scenario.schema.workload import SECTIONS, AnyWorkload, TpccSection
 from sim.scenario.section import Section, validated
 from sim.scenario.tree import Node, Place
@@ -116,6 +122,7 @@ def resolved_tikv(tikv: Tikv, hardware: Hardware, operations: Sequence[Operation
             tikv.behaviour, hardware.store_memory_bytes
         ),
         "scheduler_worker_pool_size": scheduler_workers(hardware.store_cores),
+        "readpool_unified_max_thread_count": unified_readers(hardware.store_cores),
     }
     return _filled(replace(tikv, in_memory=tikv.in_memory and not hidden), defaults)
 

@@ -15,7 +15,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from sim.distributions import LognormalMean, Sampler
-from sim.engine import Cores, LeanEnv, RunQueues, Story, ThreadPool
+from sim.engine import Cores, LeanEnv, RunQueues, Story
 from sim.hardware.disk import Disk
 from sim.hardware.network import Link
 from sim.pd.tso import TimestampOracle
@@ -29,6 +29,7 @@ from sim.storage.block_cache import BlockCache, RowMisses
 from sim.storage.deadlock_detector import Detector
 from sim.storage.lock_manager import LockManager
 from sim.storage.probe import Probe
+from sim.storage.request_pools import RequestPools
 from sim.storage.scheduler import Scheduler
 from sim.streams import Stream, Streams
 from sim.transport.grpc import GrpcThreads
@@ -62,10 +63,7 @@ class Machine:
         self.kv_disk = self.raft_disk
         if hardware.kv_disk is not None:
             self.kv_disk = Disk(hardware.kv_disk, streams.stream(f"{name}/kv-disk"), fetches)
-        workers = scenario.tikv.scheduler_worker_pool_size
-        self.pool = ThreadPool(env, self.cores, workers, f"{name}/scheduler")
-        readers = hardware.read_pool_threads
-        self.read_pool = ThreadPool(env, self.cores, readers, f"{name}/read-pool")
+        self.pools = RequestPools(env, self.cores, scenario.tikv, name)
         env.process(self._background_work(env))
 
     def block_cache(self, stream: Stream, misses: RowMisses) -> BlockCache:
@@ -129,8 +127,7 @@ class Store:
             recorder,
             probe,
             raftstore=self.raftstore,
-            pool=machine.pool,
-            read_pool=machine.read_pool,
+            pools=machine.pools,
             grpc=self.grpc,
             cores=machine.cores,
             cache=machine.block_cache(streams.stream(f"{self._name}/block-cache"), misses),

@@ -17,7 +17,7 @@ from collections.abc import Callable
 from typing import Final
 
 from sim.distributions import Sampler
-from sim.engine import Cores, LeanEnv, ThreadPool
+from sim.engine import Cores, LeanEnv
 from sim.hardware.network import Link
 from sim.protocol.concurrency_manager import ConcurrencyManager
 from sim.protocol.latches import Latches, Slots
@@ -50,6 +50,7 @@ from sim.storage.lock_manager import LockManager
 from sim.storage.lock_paths import LockPaths
 from sim.storage.probe import Probe
 from sim.storage.request import LAST_READ, Kind, KvRequest, hand_over
+from sim.storage.request_pools import RequestPools
 from sim.transport.grpc import GrpcThreads
 
 _LOCK: Final = Kind.LOCK
@@ -74,8 +75,7 @@ class Scheduler:
         probe: Probe,
         *,
         raftstore: Raftstore,
-        pool: ThreadPool,
-        read_pool: ThreadPool,
+        pools: RequestPools,
         grpc: GrpcThreads,
         cores: Cores,
         cache: BlockCache,
@@ -89,7 +89,7 @@ class Scheduler:
         self._probe = probe
         self._peers = ctx.peers
         self._reader = raftstore.reader
-        self._pool, self._read_pool = pool, read_pool
+        self._pools = pools
         self._grpc = grpc
         self._cores = cores
         self._cache = cache
@@ -165,15 +165,16 @@ class Scheduler:
     # Reads.
 
     def _submit_read(self, request: KvRequest) -> None:
-        is_range = request.kind is _COP
         cpu, fetch_ns = self._cpu, 0
-        if is_range:
+        if request.kind is _COP:
+            pool = self._pools.reads
             mean_ns = cpu.tikv_read_ns + cpu.tikv_key_ns + cpu.tikv_row_ns * request.rows
         else:
+            pool = self._pools.point_reads
             mean_ns = cpu.tikv_read_ns + cpu.tikv_key_ns * len(request.keys)
             fetch_ns = self._cache.fetch_ns(request.arrived_ns, request.keys)
         service_ns = self._draw.scaled(mean_ns)
-        self._read_pool.submit(service_ns, self._take_snapshot, request, fetch_ns)
+        pool.submit(service_ns, self._take_snapshot, request, fetch_ns)
 
     def _answer_read(self, request: KvRequest, peer: Peer) -> None:
         request.executed_ns = self._env.now_ns
@@ -304,7 +305,7 @@ class Scheduler:
         fetch_ns = 0
         if request.kind is _LOCK and not request.insert:
             fetch_ns = self._cache.fetch_ns(self._env.now_ns, request.keys)
-        self._pool.submit(service_ns, self._finish_process, request, fetch_ns)
+        self._pools.scheduler.submit(service_ns, self._finish_process, request, fetch_ns)
 
     def _finish_process(self, request: KvRequest) -> None:
         """Goes on with a command's result, unless its store has died meanwhile.

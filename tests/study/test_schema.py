@@ -63,7 +63,7 @@ def test_tikv_keys_are_spelled_as_tikv_spells_them() -> None:
     for key, declared in keys_of(Tikv).items():
         name = name_of(declared.field)
         assert key in OUR_OWN or key.split(".")[1].replace("-", "_").endswith(name) or (
-            key.startswith("raft-engine.") or name == "wake_up_delay"
+            key.startswith(("raft-engine.", "readpool.")) or name == "wake_up_delay"
         )  # fmt: skip
 
 

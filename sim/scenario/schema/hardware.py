@@ -396,11 +396,6 @@ class Hardware(Section):
         return self.cpu.on(self.tidb_core_speed)
 
     @property
-    def read_pool_threads(self) -> int:
-        """``readpool.unified.max-thread-count``: 80 % of the cores, at least 4."""
-        return max(4, int(READ_POOL_SHARE * self.store_cores))
-
-    @property
     def block_cache_bytes(self) -> float:
         """``storage.block-cache.capacity``: 45 % of a store's memory."""
         return CACHE_SHARE * self.store_memory_bytes
@@ -415,9 +410,6 @@ class Hardware(Section):
         """A block of a table, as stored."""
         return int(BLOCK_BYTES * self.lsm.block_compression)
 
-
-READ_POOL_SHARE = 0.8
-"""``readpool.unified.max-thread-count`` is 80 % of the cores."""
 
 CACHE_SHARE = 0.45
 """``storage.block-cache.capacity`` is 45 % of the memory."""

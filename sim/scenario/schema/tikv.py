@@ -89,6 +89,18 @@ def scheduler_workers(store_cores: int) -> int:
     return 8 if store_cores >= 16 else max(1, min(4, store_cores))
 
 
+def unified_readers(store_cores: int) -> int:
+    """Returns the default of ``readpool.unified.max-thread-count``.
+
+    Source: TiKV docs, TiKV configuration file (80 % of the cores, at least 4).
+    """
+    return max(4, int(READ_POOL_SHARE * store_cores))
+
+
+READ_POOL_SHARE = 0.8
+"""``readpool.unified.max-thread-count`` is 80 % of the cores."""
+
+
 class _ReadBefore(Form):
     """The name of a file that has been read by now, so that it has no place in a case."""
 
@@ -237,6 +249,17 @@ class Tikv(Section):
         "of cores.",
         default=None,
         name="storage.scheduler-worker-pool-size",
+    )
+    readpool_unified_max_thread_count: int = Count(1, 1_024).key(
+        "Threads for reads. Source: TiKV docs: 80 % of the cores, at least 4.",
+        default=None,
+        name="readpool.unified.max-thread-count",
+    )
+    readpool_storage_normal_concurrency: int | None = Count(1, 1_024).key(
+        "Threads for point reads alone. Source: src/config/mod.rs: not given, they share the "
+        "unified read pool; given, they have a pool of their own.",
+        default=None,
+        name="readpool.storage.normal-concurrency",
     )
     raft_engine_enable: bool = SWITCH.key(
         "Whether the raft log is in raft-engine or raftdb. Source: TiKV docs: true since v6.1.",
