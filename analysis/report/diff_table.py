@@ -17,7 +17,7 @@ from analysis.comparison.results import StudyResults
 from analysis.comparison.study_diff import Change, StudyDiff
 from analysis.metrics.numbers import NumberKey, StudyNumber
 from analysis.metrics.rounding import short
-from analysis.metrics.shown import KEY_FIGURE_OF, ShownFigure
+from analysis.metrics.shown import HEADLINES, KEY_FIGURE_OF, ShownFigure
 from analysis.report.cells import ratio_cell
 from analysis.report.study_verdict import StudyOutcome
 from analysis.report.table import DASH, Cell, ReportTable, Tone, texts
@@ -25,10 +25,15 @@ from analysis.report.terminal import print_tables, print_text
 
 MOST_CHANGES: Final = 15
 MOST_MOVES: Final = 25
+MOST_ALIKE: Final = 12
 LONGEST_VALUE: Final = 40
 _PLACES: Final = {figure: place for place, figure in enumerate(KEY_FIGURE_OF)}
+_MAIN: Final = frozenset(headline.key for headline in HEADLINES)
 
-
+_BY_CHANCE: Final = (
+    "An interval is of its number alone: of many, some exclude 1 by chance; more replications "
+    "decide."
+)
 _UNKNOWN: Final = "verdict not known, `report` finds it"
 
 
@@ -42,6 +47,7 @@ def print_diff(console: Console, diff: StudyDiff, *, everything: bool = False) -
     _print_facts(console, diff)
     _print_names(console, diff)
     _print_moves(console, diff, None if everything else MOST_MOVES)
+    _print_alike(console, diff, None if everything else MOST_ALIKE)
     _print_rest(console, diff)
 
 
@@ -117,6 +123,20 @@ def _print_moves(console: Console, diff: StudyDiff, most: int | None) -> None:
     print_tables(console, [moves_table("Moved beyond noise", moved[:most])])
     if most is not None and len(moved) > most:
         print_text(console, f"  and {len(moved) - most:,} more moved; --all shows them")
+
+
+def _print_alike(console: Console, diff: StudyDiff, most: int | None) -> None:
+    """Prints the main numbers that did not move: how far they may have is in the interval."""
+    alike = [each for each in diff.moves if each.judged and not each.moved]
+    main = sorted((each for each in alike if each.key.figure in _MAIN), key=_weight)
+    if not main or diff.facts.all_same:
+        return
+    table = moves_table("Main numbers that did not move beyond noise", main[:most])
+    if any(each.ci_low > 1 or each.ci_high < 1 for each in main[:most]):
+        table = replace(table, notes=(_BY_CHANCE,))
+    print_tables(console, [table])
+    if most is not None and len(main) > most:
+        print_text(console, f"  and {len(main) - most:,} more; --all shows them")
 
 
 def moves_table(title: str, moves: Sequence[Move], a: str = "A", b: str = "B") -> ReportTable:

@@ -102,7 +102,8 @@ def _stations(estimates: Mapping[str, Estimate]) -> ReportTable:
         ((_servers(name, of), map(_station, of)) for name, of in by_name.items()),
         "ms/job: mean time of one; wait: jobs in line at one node, on average; a store poller that "
         "waits for the raft log is not busy, but takes no mail; nor is an apply thread that waits "
-        "for its turn in kv_write",
+        "for its turn in kv_write; raft_log, which writes all that waits at once, is not called "
+        "busiest",
     )  # fmt: skip
 
 

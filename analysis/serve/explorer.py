@@ -22,6 +22,7 @@ from analysis.serve.units_here import FIGURES, Simulated, UnitsHere, figure
 from analysis.study.load import load_study
 from analysis.study.study_folder import StudyFolderError
 from sim.estimate import Estimate, Estimates, has_estimate
+from sim.fact_names import LOG_WRITER
 from sim.scenario.problems import ScenarioError
 from sim.units import KIB
 
@@ -127,7 +128,8 @@ class Explorer:
                 self._shown[base.name, digest] = kept
         simulated = [*_of_study(base.simulated.get(digest, {}))]
         simulated += self._here.found(base.study, point, base.variant)
-        return dict(kept) | {"simulated": simulated}
+        seen = [dict(each) | {"busiest": _busiest(each["busy"])} for each in simulated]
+        return dict(kept) | {"simulated": seen}
 
     def simulate(self, base: Base, values: Values, mode: str) -> None:
         """Begins to simulate a unit of a base with some controls turned, in a lock mode.
@@ -166,12 +168,19 @@ def _document(made: Estimate) -> dict[str, Any]:
             for each in made.stations
         ],
         "bottleneck": made.bottleneck,
+        "busiest": made.busiest.utilisation,
         "saturated": made.is_saturated,
         "in_balance": made.in_balance,
         "path": made.lock_path if made.locks_per_txn else "none",
         "warnings": [f"{each.place}: {each.text}" for each in made.warnings],
+        "left_out": made.left_out,
         "seconds": made.cost.seconds,
     }
+
+
+def _busiest(busy: Mapping[str, float]) -> float | None:
+    """Returns how busy the busiest station was, by the estimate's rule; None: it is not known."""
+    return max((share for name, share in busy.items() if name != LOG_WRITER), default=None)
 
 
 def _of_study(numbers: Mapping[NumberKey, StudyNumber]) -> Iterator[Simulated]:

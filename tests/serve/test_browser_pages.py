@@ -212,6 +212,12 @@ def test_a_unit_is_simulated_with_the_keyboard(server: Served, tab: Tab) -> None
     assert tab.value("document.querySelectorAll('#curve .interval-bar').length") == 3
 
 
+def test_what_an_estimate_leaves_out_stands_beside_it(server: Served, tab: Tab) -> None:
+    tab.show(server.address + "/explore?base=scenario:crash")
+    tab.wait_for(ANSWERED)
+    assert "Only the simulation includes: what happens to the cluster" in tab.text("#left-out")
+
+
 def test_the_file_is_copied_or_it_is_said_why_not(server: Served, tab: Tab) -> None:
     tab.show(server.address + "/explore?base=study:small")
     tab.wait_for(TRACED)

@@ -125,21 +125,21 @@
     answer = found.modes;
     figures();
     warnings();
+    leftOut();
     stations();
     drawCurve();
   }
 
   function valueOf(mode, figure) {
     if (figure !== "busiest") { return mode.figures[figure]; }
-    return 100 * Math.max.apply(null, mode.stations.map(function (one) { return one.busy; }));
+    return 100 * mode.busiest;
   }
 
   function simulatedOf(mode, figure) {
     return mode.simulated.map(function (one) {
       if (figure !== "busiest") { return one.figures[figure] || null; }
-      var busy = Object.keys(one.busy).map(function (name) { return one.busy[name]; });
-      if (!busy.length) { return null; }
-      var most = 100 * Math.max.apply(null, busy);
+      if (one.busiest === null) { return null; }
+      var most = 100 * one.busiest;
       return { value: most, low: null, high: null, words: short(most) };
     }).filter(Boolean);
   }
@@ -212,6 +212,14 @@
     byId("warnings").replaceChildren.apply(byId("warnings"), Object.keys(said).map(function (text) {
       return element("li", "", said[text].join(", ") + ": " + text);
     }));
+  }
+
+  function leftOut() {
+    var parts = {};
+    Object.keys(MODES).forEach(function (name) {
+      answer[name].left_out.forEach(function (part) { parts[part] = true; });
+    });
+    byId("left-out").textContent = "Only the simulation includes: " + Object.keys(parts).join("; ") + ".";
   }
 
   function stations() {
