@@ -149,7 +149,7 @@ def _write(name: str, study: Study, printed: str) -> int:
     for reason in refused:
         print(f"  no figure: {reason}")
     for line in printed.splitlines():
-        if line.endswith("DOES NOT HOLD"):
+        if line.endswith(("DOES NOT HOLD", "NOT SHOWN")):
             print(f"  {line}")
     missing = len(refused) + _write_documents(name, figures, printed)
     for picture, file in study.pictures.items():

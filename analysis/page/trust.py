@@ -146,7 +146,8 @@ def notices(found: Findings) -> tuple[Paragraph, ...]:
         *_missing_units(found),
         *(f"An invariant was violated: {one['variant']}, replication {one['replication']}: "
           f"{one['what']}" for one in summary["invariants"]["violations"][:_SHOWN_NOTICES]),
-        *("Expectation not met: {} should be {}; it is {}.".format(*claim_words(one, summary))
+        *("Expectation {}: {} should be {}; found: {}.".format(
+            "not met" if one["refuted"] else "not shown", *claim_words(one, summary))
           for one in summary["expectations"] if not one["holds"]),
     ]  # fmt: skip
     notes = [] if found.searched else [*_loads(found)]

@@ -1,7 +1,7 @@
 """A scenario's ``expect``: does it hold, judged on interval ends, with the numbers as reason.
 
-``below`` holds when the whole interval lies below; a claim that one replication cannot support, or
-whose number is refused, does not hold.
+``below`` holds when the whole interval lies below, and is refuted when none of it does; what lies
+between, what one replication cannot support, and what is refused, is not shown.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def judge(
     rows: Sequence[Mapping[str, Any]],
     comparisons: Sequence[Mapping[str, Any]],
 ) -> list[dict[str, Any]]:
-    """Returns one row per claim and point: ``holds`` and the ``reason``."""
+    """Returns one row per claim and point: ``holds``, ``refuted`` and the ``reason``."""
     keys = {claim.key for claim in claims}
     if not claims:
         return []
@@ -87,24 +87,33 @@ def _judge_number(
     value, low, high = number.value, number.ci_low, number.ci_high
     if number.at_least:
         holds = claim.below is None and claim.above is not None and value > claim.above
+        refuted = claim.below is not None and value >= claim.below
         reason = f"more than {four_digits(value)}, as far as is known: what never ended counts"
-        return _verdict(claim, point, value, holds=holds, reason=reason)
+        return _verdict(claim, point, value, holds=holds, refuted=refuted, reason=reason)
     if not number.has_interval:
         reason = f"{four_digits(value)} has no interval; run at least two replications"
         return _verdict(claim, point, value, holds=False, reason=reason)
-    failed = []
+    failed, refuted = [], False
     if claim.below is not None and not high < claim.below:
         failed.append(f"below {plain(claim.below)}")
+        refuted = low >= claim.below
     if claim.above is not None and not low > claim.above:
         failed.append(f"above {plain(claim.above)}")
+        refuted |= high <= claim.above
     reason = f"{four_digits(value)} [{four_digits(low)}, {four_digits(high)}]"
     if failed:
-        reason += f" is not {' and '.join(failed)}"
-    return _verdict(claim, point, value, holds=not failed, reason=reason)
+        reason += f" is not {'' if refuted else 'wholly '}{' and '.join(failed)}"
+    return _verdict(claim, point, value, holds=not failed, refuted=refuted, reason=reason)
 
 
 def _verdict(
-    claim: Expectation, point: Mapping[str, Any], value: float | None, *, holds: bool, reason: str
+    claim: Expectation,
+    point: Mapping[str, Any],
+    value: float | None,
+    *,
+    holds: bool,
+    reason: str,
+    refuted: bool = False,
 ) -> dict[str, Any]:
     return {
         "point": dict(point),
@@ -115,14 +124,23 @@ def _verdict(
         "above": claim.above,
         "value": value,
         "holds": holds,
+        "refuted": refuted,
         "reason": reason,
     }
 
 
 def claim_line(claim: Mapping[str, Any], summary: Mapping[str, Any]) -> str:
     """Returns one expectation with its number."""
-    verdict = "holds" if claim["holds"] else "DOES NOT HOLD"
-    return f"expected {claim_words(claim, summary)[0]}: {claim['reason']}: {verdict}"
+    verdict = verdict_words(claim)
+    told = verdict if claim["holds"] else verdict.upper()
+    return f"expected {claim_words(claim, summary)[0]}: {claim['reason']}: {told}"
+
+
+def verdict_words(claim: Mapping[str, Any]) -> str:
+    """Returns what became of an expectation."""
+    if claim["holds"]:
+        return "holds"
+    return "does not hold" if claim["refuted"] else "not shown"
 
 
 def expectation_table(summary: Mapping[str, Any]) -> Iterator[ReportTable]:
@@ -132,10 +150,13 @@ def expectation_table(summary: Mapping[str, Any]) -> Iterator[ReportTable]:
         return
     rows = []
     for claim in claims:
-        verdict = Cell("holds", "better") if claim["holds"] else Cell("does not hold", "worse")
+        verdict = Cell(verdict_words(claim), "better" if claim["holds"] else "worse")
         rows.append((*texts(*claim_words(claim, summary)), verdict))
     headings = ("expected", "bound", "found [95 %]", "verdict")
-    note = "A claim holds if the whole interval is on the right side of its bound."
+    note = (
+        "A claim holds if the whole interval is on the right side of its bound; if only a part "
+        "is, or there is no interval, it is not shown."
+    )
     yield ReportTable(
         "What the scenario claims under expect", headings, tuple(rows), (note,), (0, 1, 3)
     )

@@ -86,6 +86,11 @@ def test_at_a_fixed_rate_bandwidth_falls_as_the_bytes_of_a_transaction_do() -> N
     )
 
 
+def test_rates_that_may_differ_are_not_called_the_same() -> None:
+    fewer = {"disk_write_bytes_per_txn": 0.8, "disk_write_bytes_per_s": 0.85}
+    assert answer(found(fewer, half=0.03))[-1].startswith("The disks write 15 % [12, 18] less")
+
+
 @pytest.mark.parametrize(
     ("ratios", "last"),
     [

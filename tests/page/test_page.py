@@ -66,7 +66,7 @@ def claim(**more: Any) -> dict[str, Any]:
     return {
         "point": {}, "metric": "lock_latency_ms", "class": hostile.MARKUP, "stat": "mean",
         "variant": "in_memory", "against": "pipelined", "below": 0.4, "above": None, "value": 0.5,
-        "holds": False, "reason": "0.5 [0.48, 0.52] is not below 0.4",
+        "holds": False, "refuted": True, "reason": "0.5 [0.48, 0.52] is not below 0.4",
     } | more  # fmt: skip
 
 
@@ -215,7 +215,7 @@ def test_missing_units_and_broken_claims_are_told_at_the_top(tmp_path: Path) -> 
     top = page.partition("</header>")[0]
     assert "1 of 4 units are missing" in top
     assert "two holders" in top
-    assert "should be below 0.4; it is 0.5" in top.replace("\N{NO-BREAK SPACE}", " ")
+    assert "should be below 0.4; found: 0.5" in top.replace("\N{NO-BREAK SPACE}", " ")
     assert "> 1 of 4 units are missing" in text
 
 
