@@ -37,6 +37,9 @@ REQUIRED: Final = object()
 MISSING: Final = "missing; write it"
 NO_MAPPING: Final = "must be a mapping, is {}; write {{{}}}"
 _NO_LIST: Final = "must be a list, is {}; write [value, value]"
+SWEPT: Final = frozenset({"cluster", "hardware", "tikv", "workload"})
+"""Sections whose keys a sweep may give several values."""
+_SEVERAL: Final = ", or several values under sweep.grid"
 
 
 class Wrong(ValueError):
@@ -67,7 +70,8 @@ class Form:
         try:
             return self.parse(place.node.plain())
         except Wrong as error:
-            return place.refuse(str(error))
+            several = isinstance(place.value, list) and place.path[0] in SWEPT
+            return place.refuse(f"{error}{_SEVERAL if several else ''}")
 
     def written(self, value: Any) -> Any:
         """Returns what a file says for a value that was read."""
