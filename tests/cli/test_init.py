@@ -65,7 +65,7 @@ def test_real_files_make_a_capacity_study(whole: Path) -> None:
 def test_every_figure_says_where_it_is_from(whole: Path) -> None:
     for source in (
         "seqwrite_4k_fdatasync_qd1_overwrite.json: fio-3.33", "ping.txt: ping, 10,000 round trips",
-        "tikv_tuned.toml: 18 of", "not modelled: gc.enable-compaction-filter. Old versions",
+        "tikv_tuned.toml: 19 of", "not modelled: gc.enable-compaction-filter. Old versions",
         "store_message: CPU of the store pollers", "ASSUMED: TPC-C stands in",
     ):  # fmt: skip
         assert source in _comments(whole)
