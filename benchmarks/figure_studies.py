@@ -18,8 +18,10 @@ from typing import Final
 
 from analysis.study.load import load_study
 from analysis.study.study import Study as AskedStudy
+from analysis.validation.studies import STUDIES as ANCHOR_STUDIES
 from benchmarks import explain_errors
 from benchmarks.documents import ROOT, written_files
+from benchmarks.estimate_beside import SCENARIOS
 from benchmarks.figure_tables import Screening, Table, TableOf
 
 GOLDEN: Final = ROOT / "tests" / "golden"
@@ -36,7 +38,7 @@ class Study:
         document: whose shown files the commands find.
         pictures: name in ``docs/img``: file in the folder; a page is shown as its beginning.
         tables: by name.
-        finds: a glob of the scenarios that the commands find by themselves.
+        finds: scenario files that the commands find by themselves.
     """
 
     commands: tuple[str, ...]
@@ -44,7 +46,7 @@ class Study:
     document: str = ""
     pictures: Mapping[str, str] = field(default_factory=dict)
     tables: Mapping[str, TableOf] = field(default_factory=dict)
-    finds: str = ""
+    finds: tuple[Path, ...] = ()
 
     def words(self) -> list[list[str]]:
         """Returns the words of each command."""
@@ -202,9 +204,13 @@ STUDIES: Final[Mapping[str, Study]] = {
         ("-m benchmarks explain_errors",),
         explain_errors.RESULTS,
         tables={"explain_errors": explain_errors.table_of},
-        finds="scenarios/*.yaml",
+        finds=tuple(sorted(SCENARIOS.glob("*.yaml"))),
     ),
-    "validation": Study(("validate --write",), "validation", finds="scenarios/validation/*.yaml"),
+    "validation": Study(
+        ("validate --write",),
+        "validation",
+        finds=tuple(each.file for each in ANCHOR_STUDIES.values()),
+    ),
 }
 """In the order in which they are run: a later one may go on from an earlier one's results."""
 
@@ -254,6 +260,4 @@ def asked_studies(study: Study, folder: Path) -> list[AskedStudy]:
         files = [word for word in words if word.endswith(".yaml")]
         shown = [folder / file if (folder / file).exists() else ROOT / file for file in files]
         asked += [load_study(file, overrides) for file in shown]
-    if study.finds:
-        asked += [load_study(file) for file in sorted(ROOT.glob(study.finds))]
-    return asked
+    return [*asked, *map(load_study, study.finds)]

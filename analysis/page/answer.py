@@ -158,7 +158,7 @@ def _bandwidth_words(pair: _Pair, ratio: StudyNumber) -> str:
     if ratio.has_interval and not ratio.told_apart:
         return f"Disk writes a second cannot be told apart{_doubt(ratio)}."
     rate = pair.ratio(RATE)
-    is_same = rate.has_interval and 1 - _ALIKE <= rate.ci_low < rate.ci_high <= 1 + _ALIKE
+    is_same = rate.has_interval and 1 - _ALIKE <= rate.ci_low <= rate.ci_high <= 1 + _ALIKE
     at = "At the same rate of transactions the" if is_same else "The"
     more = "less" if ratio.value < 1 else "more"
     much = f"{span_text(ratio)} {more} a second{pair.instead(BANDWIDTH, 'MB/s', TO_MB)}"

@@ -69,8 +69,7 @@ def _print_changes(
         print_text(console, f"{what}: the same")
         return
     print_tables(console, [changes_table(what, changes[:most])])
-    if most is not None and len(changes) > most:
-        print_text(console, f"  and {len(changes) - most:,} more; --all shows them")
+    _print_more(console, len(changes), most, "more")
 
 
 def changes_table(title: str, changes: Sequence[Change], a: str = "A", b: str = "B") -> ReportTable:
@@ -121,8 +120,7 @@ def _print_moves(console: Console, diff: StudyDiff, most: int | None) -> None:
     if not moved:
         return
     print_tables(console, [moves_table("Moved beyond noise", moved[:most])])
-    if most is not None and len(moved) > most:
-        print_text(console, f"  and {len(moved) - most:,} more moved; --all shows them")
+    _print_more(console, len(moved), most, "more moved")
 
 
 def _print_alike(console: Console, diff: StudyDiff, most: int | None) -> None:
@@ -135,8 +133,13 @@ def _print_alike(console: Console, diff: StudyDiff, most: int | None) -> None:
     if any(each.ci_low > 1 or each.ci_high < 1 for each in main[:most]):
         table = replace(table, notes=(_BY_CHANCE,))
     print_tables(console, [table])
-    if most is not None and len(main) > most:
-        print_text(console, f"  and {len(main) - most:,} more; --all shows them")
+    _print_more(console, len(main), most, "more")
+
+
+def _print_more(console: Console, count: int, most: int | None, words: str) -> None:
+    """Says how many rows a table would have had beyond the most; None: it has them all."""
+    if most is not None and count > most:
+        print_text(console, f"  and {count - most:,} {words}; --all shows them")
 
 
 def moves_table(title: str, moves: Sequence[Move], a: str = "A", b: str = "B") -> ReportTable:

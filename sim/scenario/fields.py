@@ -37,8 +37,8 @@ REQUIRED: Final = object()
 MISSING: Final = "missing; write it"
 NO_MAPPING: Final = "must be a mapping, is {}; write {{{}}}"
 _NO_LIST: Final = "must be a list, is {}; write [value, value]"
-SWEPT: Final = frozenset({"cluster", "hardware", "tikv", "workload"})
-"""Sections whose keys a sweep may give several values."""
+_SWEPT: Final = frozenset({"cluster", "hardware", "tikv", "workload"})
+"""Sections in which who writes a list for a value means a sweep."""
 _SEVERAL: Final = ", or several values under sweep.grid"
 
 
@@ -70,7 +70,7 @@ class Form:
         try:
             return self.parse(place.node.plain())
         except Wrong as error:
-            several = isinstance(place.value, list) and place.path[0] in SWEPT
+            several = isinstance(place.value, list) and place.path[0] in _SWEPT
             return place.refuse(f"{error}{_SEVERAL if several else ''}")
 
     def written(self, value: Any) -> Any:

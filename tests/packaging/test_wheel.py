@@ -103,8 +103,9 @@ def test_a_file_over_a_shipped_one_is_checked_and_run_beside_a_users_packages(pl
     assert "tiny.yaml: fine" in pessim(place, "check", "tiny.yaml", "pessim:quickstart")
     command: list[str | Path]
     command = [place / ".venv" / "bin" / "pessim", "run", "tiny.yaml", "--no-plots"]
-    # The variable is of a cluster, not of units on this machine.
-    assert "PASSED" in said(command, place, PYSPARK_PYTHON="no/such/python")
+    # Another Python is for a cluster, not for units on this machine; the user's packages are found.
+    elsewhere = {"PYSPARK_PYTHON": "no/such/python", "PYTHONPATH": str(place)}
+    assert "PASSED" in said(command, place, **elsewhere)
     found = json.loads((place / "results/tiny/summary.json").read_text())
     here = run_here(place / "tiny.yaml", folder=place / "here", plots="none")
     rows = json.loads((here.folder / "summary.json").read_text())["rows"]

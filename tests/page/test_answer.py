@@ -91,6 +91,11 @@ def test_rates_that_may_differ_are_not_called_the_same() -> None:
     assert answer(found(fewer, half=0.03))[-1].startswith("The disks write 15 % [12, 18] less")
 
 
+def test_rates_that_are_equal_to_the_last_digit_are_the_same() -> None:
+    fewer = {"disk_write_bytes_per_txn": 0.8, "disk_write_bytes_per_s": 0.8}
+    assert answer(found(fewer, half=0.0))[-1].startswith("At the same rate of transactions")
+
+
 @pytest.mark.parametrize(
     ("ratios", "last"),
     [

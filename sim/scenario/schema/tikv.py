@@ -89,16 +89,16 @@ def scheduler_workers(store_cores: int) -> int:
     return 8 if store_cores >= 16 else max(1, min(4, store_cores))
 
 
+READ_POOL_SHARE = 0.8
+"""``readpool.unified.max-thread-count`` is 80 % of the cores."""
+
+
 def unified_readers(store_cores: int) -> int:
     """Returns the default of ``readpool.unified.max-thread-count``.
 
     Source: TiKV docs, TiKV configuration file (80 % of the cores, at least 4).
     """
     return max(4, int(READ_POOL_SHARE * store_cores))
-
-
-READ_POOL_SHARE = 0.8
-"""``readpool.unified.max-thread-count`` is 80 % of the cores."""
 
 
 class _ReadBefore(Form):
