@@ -2,7 +2,17 @@
 
 import sys
 
-from analysis.cli.app import main
+try:
+    from analysis.cli.app import main
+except ModuleNotFoundError as error:
+    if not error.name or error.name.split(".")[0] in {"analysis", "pessim", "sim"}:
+        raise
+    print(
+        f"{sys.executable} has no package {error.name}, which Pessim needs.\n"
+        "Run 'make setup' once, and '. .venv/bin/activate' in each shell.",
+        file=sys.stderr,
+    )
+    sys.exit(2)  # as for any wrong input
 
 if __name__ == "__main__":
     sys.exit(main())

@@ -162,6 +162,15 @@ def test_without_java_one_message_says_what_to_install(tmp_path: Path) -> None:
     assert "Traceback" not in result.stderr
 
 
+def test_without_its_packages_one_message_says_how_to_set_up() -> None:
+    command = [sys.executable, "-S", str(ROOT / "run_sim.py"), "check", "x.yaml"]  # -S: no packages
+    result = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert result.returncode == ExitStatus.BAD_INPUT
+    assert "has no package typer" in result.stderr
+    assert "make setup" in result.stderr
+    assert "Traceback" not in result.stderr
+
+
 def test_a_reader_that_leaves_early_is_no_error() -> None:
     command = f"{sys.executable} {ROOT / 'run_sim.py'} schema | head -n 1"
     result = subprocess.run(command, shell=True, capture_output=True, text=True, check=False)
