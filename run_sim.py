@@ -7,10 +7,9 @@ try:
 except ModuleNotFoundError as error:
     if not error.name or error.name.split(".")[0] in {"analysis", "pessim", "sim"}:
         raise
-    print(
+    sys.stderr.write(
         f"{sys.executable} has no package {error.name}, which Pessim needs.\n"
-        "Run 'make setup' once, and '. .venv/bin/activate' in each shell.",
-        file=sys.stderr,
+        "Run 'make setup' once, and '. .venv/bin/activate' in each shell.\n"
     )
     sys.exit(2)  # as for any wrong input
 
