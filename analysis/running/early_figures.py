@@ -1,4 +1,4 @@
-"""A first look at mean lock latency while units still run, straight from the facts of those done.
+"""A first look at mean latency while units still run, straight from the facts of those done.
 
 It is a figure to wait by: no unit is judged yet, and the report counts for more. Reading a unit's
 moments takes some milliseconds; with more than a hundred units, or many points, nothing is said.
@@ -6,21 +6,30 @@ moments takes some milliseconds; with more than a hundred units, or many points,
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 from analysis.metrics.catalogue import MS_PER_NS
 from analysis.metrics.rounding import short, with_half_width
 from analysis.study.units import Unit
 
 MOST_UNITS: Final = 100
-_METRIC: Final = "lock_latency"
+LATENCIES: Final = {"lock_latency": "lock latency", "txn_latency": "transaction latency"}
+"""Facts by which a user waits, with their names: where no lock is asked for, the second."""
+
+
+class EarlyLatency(NamedTuple):
+    """What a unit says of the first of ``LATENCIES`` that it has."""
+
+    fact: str
+    means_ms: list[float]
+    """The mean of each batch that has any."""
 
 
 class EarlyFigures:
-    """Mean lock latency by variant, over the replications that are done, or their batches."""
+    """Mean latency by variant, over the replications that are done, or their batches."""
 
     def __init__(self, units_dir: Path, units: Sequence[Unit], batches: int = 1) -> None:
         """Takes all units of a study; those of several points, or too many, are not looked at.
@@ -31,7 +40,8 @@ class EarlyFigures:
         self._units_dir = units_dir
         self._batches = batches
         self._left = list(units) if alike and len(units) <= MOST_UNITS else []
-        self._means_ms: dict[str, list[float]] = {}
+        self._found: list[tuple[str, EarlyLatency]] = []
+        """Variants of the units that have been read, with their latencies."""
 
     def text(self) -> str:
         """Returns ``lock latency (ms): pipelined 2.30 ± 0.02, in_memory 0.83``; at first nothing.
@@ -39,8 +49,13 @@ class EarlyFigures:
         What follows ``±`` is half the 95 % interval; a single replication has none.
         """
         self._look()
-        said = [f"{variant} {mean_words(means)}" for variant, means in self._means_ms.items()]
-        return f"lock latency (ms): {', '.join(said)}" if said else ""
+        fact = shared_fact(found.fact for _, found in self._found)
+        means_ms: dict[str, list[float]] = {}
+        for variant, found in self._found:
+            if found.fact == fact:
+                means_ms.setdefault(variant, []).extend(found.means_ms)
+        said = [f"{variant} {mean_words(means)}" for variant, means in means_ms.items()]
+        return f"{LATENCIES[fact]} (ms): {', '.join(said)}" if said else ""
 
     def _look(self) -> None:
         """Reads the units that have been finished since."""
@@ -50,14 +65,19 @@ class EarlyFigures:
             if not folder.is_dir():
                 left.append(unit)
                 continue
-            means_ms = mean_lock_latencies_ms(folder, self._batches)
-            if means_ms:
-                self._means_ms.setdefault(unit.variant, []).extend(means_ms)
+            found = early_latency(folder, self._batches)
+            if found is not None:
+                self._found.append((unit.variant, found))
         self._left = left
 
 
-def mean_lock_latencies_ms(folder: Path, batches: int) -> list[float]:
-    """Returns the mean of each batch that has locks; nothing if facts cannot be read."""
+def shared_fact(facts: Iterable[str]) -> str:
+    """Returns by which of ``LATENCIES`` units are compared: the first that any of them has."""
+    return min(facts, key=list(LATENCIES).index, default=next(iter(LATENCIES)))
+
+
+def early_latency(folder: Path, batches: int) -> EarlyLatency | None:
+    """Returns a unit's mean latencies; None if it has none, or its facts cannot be read."""
     import json
 
     import pyarrow as pa
@@ -68,22 +88,28 @@ def mean_lock_latencies_ms(folder: Path, batches: int) -> list[float]:
     from analysis.study.unit_folder import UNIT_FILE
     from sim.record.facts import MOMENTS
 
+    def means_ms(of_fact: pa.Table) -> list[float]:
+        found, of = [], of_fact["window"]
+        for first, end in pairwise(firsts):
+            batch = of_fact.filter(pc.and_(pc.greater_equal(of, first), pc.less(of, end)))
+            count = pc.sum(batch["count"]).as_py()
+            if count:
+                found.append(pc.sum(batch["sum"]).as_py() / count * MS_PER_NS)
+        return found
+
     try:
         record = json.loads((folder / UNIT_FILE).read_text(encoding="utf-8"))
         facts = read_here(folder / f"{MOMENTS}.parquet", ["metric", "window", "sum", "count"])
-        facts = facts.filter(pc.equal(facts["metric"], _METRIC))
         windows = -(-int(record["simulated_ns"]) // int(record["window_ns"]))
         warmup = int(record["warmup_windows"])
         firsts = [first_window(warmup, windows, at, batches) for at in range(batches + 1)]
-        means_ms, of = [], facts["window"]
-        for first, end in pairwise(firsts):
-            batch = facts.filter(pc.and_(pc.greater_equal(of, first), pc.less(of, end)))
-            count = pc.sum(batch["count"]).as_py()
-            if count:
-                means_ms.append(pc.sum(batch["sum"]).as_py() / count * MS_PER_NS)
+        for fact in LATENCIES:
+            found = means_ms(facts.filter(pc.equal(facts["metric"], fact)))
+            if found:
+                return EarlyLatency(fact, found)
     except (OSError, ValueError, KeyError, TypeError, pa.ArrowException):
-        return []  # a run does not end for a figure to wait by
-    return means_ms
+        pass  # a run does not end for a figure to wait by
+    return None
 
 
 def mean_words(values: Sequence[float]) -> str:

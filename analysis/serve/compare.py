@@ -182,7 +182,8 @@ def _chart(
                 for key, number in of.numbers.items()
                 if key.variant == variant
                 and (x := x_of(key)) is not None
-                and not (number.refused or math.isnan(number.value))
+                and number.is_drawn
+                and not number.refused
             )
     for chart in _curves(title, x_label, {name: line for name, line in lines.items() if line}):
         first, last = chart["x"][0], chart["x"][-1]

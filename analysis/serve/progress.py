@@ -17,7 +17,13 @@ from typing import Any, Final
 import numpy as np
 
 from analysis.page.charts import chart_looks
-from analysis.running.early_figures import mean_lock_latencies_ms, mean_words
+from analysis.running.early_figures import (
+    LATENCIES,
+    EarlyLatency,
+    early_latency,
+    mean_words,
+    shared_fact,
+)
 from analysis.serve.studies import NoStudyError, Studies
 from analysis.statistics.intervals import mean_and_ends
 from analysis.study.folder_lock import Holder
@@ -47,7 +53,8 @@ class UnitSeen:
     wall_s: float
     txn_per_s: float
     """Committed in a simulated second, warm-up included."""
-    lock_latency_ms: float | None
+    latency: EarlyLatency | None
+    """Its mean, as of one batch."""
 
 
 class ProgressReader:
@@ -73,12 +80,14 @@ class ProgressReader:
         if len(there.by_unit) <= MOST_READ:
             there = there.but_cut()
         holder, done, counts = there.holder, self._done(study, there), there.counts()
+        fact = shared_fact(seen.latency.fact for seen in done.values() if seen.latency)
         return {
             "units": _counted(counts) | {"asked": len(there.by_unit)},
             "running": holder is not None,
             "held_by": None if holder is None else str(holder),
             "left_s": _left_s(counts, done, holder),
-            "variants": _by_variant(there, done),
+            "latency": f"{LATENCIES[fact]}, mean (ms)",
+            "variants": _by_variant(there, done, fact),
             "now": self._now(study, there, done),
             "failures": self._failures(study, there),
         }
@@ -101,9 +110,8 @@ class ProgressReader:
                 said = self._studies.read(study, f"{folder}/{UNIT_FILE}", _LONGEST_RECORD_BYTES)
                 facts = self._studies.file(study, f"{folder}/{MOMENTS}.parquet")
                 short_enough = facts.stat().st_size <= _LONGEST_FACTS_BYTES
-                of_unit = mean_lock_latencies_ms(facts.parent, batches=1) if short_enough else []
-                mean_ms = of_unit[0] if of_unit else None
-                self._seen[key] = _unit_seen(json.loads(said), written_ns / NS_PER_S, mean_ms)
+                latency = early_latency(facts.parent, batches=1) if short_enough else None
+                self._seen[key] = _unit_seen(json.loads(said), written_ns / NS_PER_S, latency)
             return self._seen[key]
         except (NoStudyError, OSError, ValueError, KeyError, TypeError, ZeroDivisionError):
             return None
@@ -161,12 +169,12 @@ def _begun_s(folder: Path) -> float:
         return 0.0
 
 
-def _unit_seen(record: Any, ended_s: float, mean_ms: float | None) -> UnitSeen:
+def _unit_seen(record: Any, ended_s: float, latency: EarlyLatency | None) -> UnitSeen:
     return UnitSeen(
         ended_s=ended_s,
         wall_s=float(record["wall_s"]),
         txn_per_s=record["transactions"] / (record["simulated_ns"] / NS_PER_S),
-        lock_latency_ms=mean_ms,
+        latency=latency,
     )
 
 
@@ -185,7 +193,9 @@ def _left_s(
     return (max(ended) - begun_s) / len(ended) * left if ended else None
 
 
-def _by_variant(there: StudyState, done: Mapping[Unit, UnitSeen]) -> list[dict[str, Any]]:
+def _by_variant(
+    there: StudyState, done: Mapping[Unit, UnitSeen], fact: str
+) -> list[dict[str, Any]]:
     """Returns counts, and for a study of one point its figures so far and how they narrowed."""
     found = []
     looks = chart_looks(there.variants)
@@ -193,13 +203,14 @@ def _by_variant(there: StudyState, done: Mapping[Unit, UnitSeen]) -> list[dict[s
     for variant in there.variants:
         counts = there.counts(variant)
         seen = [one for unit, one in done.items() if unit.variant == variant] if single else []
-        latencies = [one.lock_latency_ms for one in seen if one.lock_latency_ms is not None]
+        of_fact = [one.latency for one in seen if one.latency and one.latency.fact == fact]
+        latencies = [mean_ms for latency in of_fact for mean_ms in latency.means_ms]
         found.append(
             {
                 "variant": variant,
                 "look": looks[variant],
                 "units": _counted(counts),
-                "lock_latency_ms": _words(latencies),
+                "latency_ms": _words(latencies),
                 "txn_per_s": _words([one.txn_per_s for one in seen]),
                 "course": [_so_far(latencies[:count]) for count in range(1, len(latencies) + 1)],
             }

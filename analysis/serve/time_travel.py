@@ -35,6 +35,14 @@ _TOLD: Final = {
     "txns": "transactions committed",
 }
 """Counters that are shown beside an event, and what a reader calls them."""
+_LATENCIES: Final = {
+    "lock_latency": ("Lock latency, mean (ms)", "all locks"),
+    "txn_latency": ("Transaction latency, mean (ms)", "transactions that ended"),
+}
+"""Facts with a chart of their own: its title, and the name of its line."""
+
+Lines = dict[str, list[float | None]]
+"""A value a window, by the name of its line; None where there is nothing."""
 
 
 def units_of(studies: Studies, study: str) -> list[dict[str, str]]:
@@ -133,37 +141,51 @@ def _mean_ms(moments: pd.DataFrame, metric: str, first: int, end: int) -> float 
 def _charts(
     counters: pd.DataFrame, moments: pd.DataFrame, window_s: float, span_s: float
 ) -> list[dict[str, Any]]:
-    """Returns lock latency, leaders and lock tables by store, as far as facts have them."""
+    """Returns throughput, latencies, leaders and lock tables by store, as far as facts have them.
+
+    Rates and means stand in the middle of their window, leaders at its end, when they are so many.
+    """
     windows = int(span_s / window_s + 1e-9)
-    latency = moments[moments["metric"] == "lock_latency"]
+    commits = counters[counters["metric"] == "txns"].groupby("window")["value"].sum()
     tables = moments[moments["metric"] == "lock_table_bytes"]
-    leaders = counters[counters["metric"].isin(["leaders_gained", "leaders_lost"])]
-    signs = np.where(leaders["metric"] == "leaders_lost", -1, 1)
-    found = [
-        ("Lock latency, mean (ms)", {"all locks": _means(latency, windows, NS_PER_MS)}),
-        (
-            "Leaders by store",
-            {
-                str(store): rows.reindex(range(windows), fill_value=0).cumsum().tolist()
-                for store, rows in leaders.assign(net=leaders["value"] * signs)
-                .groupby(["class", "window"])["net"].sum().groupby(level=0)
-                for rows in [rows.droplevel(0)]
-            },
+    found: list[tuple[str, float, Lines]] = [
+        ("Transactions (1/s)", 0.5, {"committed": (_filled(commits, windows) / window_s).tolist()}),
+        *(
+            (title, 0.5, {name: _means(moments[moments["metric"] == fact], windows, NS_PER_MS)})
+            for fact, (title, name) in _LATENCIES.items()
         ),
+        ("Leaders by store", 1.0, _leaders(counters, windows)),
         (
             "Locks in memory by store, mean (KiB)",
+            0.5,
             {str(store): _means(rows, windows, 1024) for store, rows in tables.groupby("class")},
         ),
-    ]  # fmt: skip
+    ]
     return [
         {
             "title": title, "heading": "h2", "axis": "simulated time (s)",
-            "x": [(window + 0.5) * window_s for window in range(windows)],
+            "x": [(window + within) * window_s for window in range(windows)],
             "views": one_view({name: {"v": line} for name, line in sorted(lines.items())}),
         }
-        for title, lines in found
+        for title, within, lines in found
         if any(value is not None for line in lines.values() for value in line)
     ]  # fmt: skip
+
+
+def _leaders(counters: pd.DataFrame, windows: int) -> Lines:
+    """Returns how many regions each store leads at the end of each window."""
+    rows = counters[counters["metric"].isin(["leaders_gained", "leaders_lost"])]
+    signs = np.where(rows["metric"] == "leaders_lost", -1, 1)
+    net = rows.assign(net=rows["value"] * signs).groupby(["class", "window"])["net"].sum()
+    return {
+        str(store): _filled(of_store.droplevel(0), windows).cumsum().tolist()
+        for store, of_store in net.groupby(level=0)
+    }
+
+
+def _filled(by_window: pd.Series[Any], windows: int) -> pd.Series[Any]:
+    """Returns the value of every window: 0 where there was nothing."""
+    return by_window.reindex(range(windows), fill_value=0)
 
 
 def _means(moments: pd.DataFrame, windows: int, divisor: float) -> list[float | None]:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import io
 from pathlib import Path
 
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
 import pytest
 from rich.console import Console, Group
 
@@ -12,7 +14,7 @@ from analysis.pipeline.unit_task import Attempt, UnitJob, run_unit_task
 from analysis.running.early_figures import (
     MOST_UNITS,
     EarlyFigures,
-    mean_lock_latencies_ms,
+    early_latency,
     mean_words,
 )
 from analysis.study.units import Unit
@@ -28,6 +30,12 @@ def run(folder: Path, units: list[Unit]) -> None:
     job = UnitJob(STUDY, str(folder), "tests.stub_model:run_unit")
     for unit in units:
         assert run_unit_task(job, Attempt(unit, STUDY.points[0])) is None
+
+
+def rename(file: Path, metric: str, to: str) -> None:
+    facts = pq.read_table(file)
+    names = pc.if_else(pc.equal(facts["metric"], metric), to, facts["metric"])
+    pq.write_table(facts.set_column(facts.column_names.index("metric"), "metric", names), file)
 
 
 def test_figures_follow_the_units_that_are_done(tmp_path: Path) -> None:
@@ -46,11 +54,24 @@ def test_figures_follow_the_units_that_are_done(tmp_path: Path) -> None:
 def test_batches_count_as_they_will_in_the_table(tmp_path: Path) -> None:
     unit = plan_units(STUDY)[0]
     run(tmp_path, [unit])
-    means_ms = mean_lock_latencies_ms(tmp_path / unit.unit_hash, 3)
-    assert len(means_ms) == 3
-    whole = f"lock latency (ms): pipelined {mean_words(means_ms)}"
+    found = early_latency(tmp_path / unit.unit_hash, 3)
+    assert found is not None
+    assert len(found.means_ms) == 3
+    whole = f"lock latency (ms): pipelined {mean_words(found.means_ms)}"
     assert EarlyFigures(tmp_path, [unit], 3).text() == whole
     assert "±" in whole
+
+
+def test_where_no_lock_is_asked_for_transactions_are_looked_at(tmp_path: Path) -> None:
+    units = plan_units(STUDY)[:3]
+    run(tmp_path, units)
+    for unit in units[:2]:
+        rename(tmp_path / unit.unit_hash / "moments.parquet", "lock_latency", "gone")
+    said = EarlyFigures(tmp_path, units[:2]).text()
+    assert said.startswith("transaction latency (ms): ")
+    one_has_locks = EarlyFigures(tmp_path, units).text()
+    assert one_has_locks.startswith("lock latency (ms): ")
+    assert units[1].variant not in one_has_locks
 
 
 def test_a_unit_that_cannot_be_read_costs_its_figure_and_no_more(tmp_path: Path) -> None:

@@ -88,6 +88,16 @@ def test_each_study_is_held_against_the_first(results: Path) -> None:
     assert chart["x"] == [2, 100]
 
 
+def test_a_bound_is_no_point_of_a_curve(results: Path) -> None:
+    bound = hostile.row("pipelined", "lock_latency_ms", 9000.0, stat="p999") | {
+        "ci_low": None, "ci_high": None, "at_least": True,
+    }  # fmt: skip
+    table = RowTable.from_rows([*map(dict, rows(1.0)), bound], [{}])
+    write_summary(results / "b", hostile.summary() | {"rows": table})
+    (chart,) = found(results, "a", "b")["charts"]
+    assert chart["x"] == [2, 100]
+
+
 @pytest.mark.parametrize(
     "names",
     [[], ["a"], ["a", "a"], ["a", "none"], ["a", "bare"],

@@ -101,8 +101,8 @@ def test_figures_narrow_with_the_units(server: Served) -> None:
     first, second = variants[0]["course"]
     assert first[2:] == [None, None]
     assert second[2] < second[1] < second[3]
-    assert "±" in variants[0]["lock_latency_ms"]
-    assert "±" not in variants[1]["lock_latency_ms"]
+    assert "±" in variants[0]["latency_ms"]
+    assert "±" not in variants[1]["latency_ms"]
 
 
 def test_a_unit_is_read_once(folder: Path, server: Served) -> None:

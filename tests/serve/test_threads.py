@@ -19,7 +19,7 @@ import sys
 from pathlib import Path
 import pyarrow.compute, pyarrow.parquet
 from analysis.comparison.results import read_results
-from analysis.running.early_figures import mean_lock_latencies_ms
+from analysis.running.early_figures import early_latency
 
 def threads():
     return len(list(Path("/proc/self/task").iterdir()))
@@ -33,7 +33,7 @@ print(threads() - before)
 @pytest.mark.skipif(not Path("/proc/self/task").is_dir(), reason="threads are counted in /proc")
 @pytest.mark.parametrize(
     ("call", "of"),
-    [("read_results(here)", "study"), ("mean_lock_latencies_ms(here, batches=1)", "unit")],
+    [("read_results(here)", "study"), ("early_latency(here, batches=1)", "unit")],
 )
 def test_what_a_page_reads_starts_no_thread(call: str, of: str, tmp_path: Path) -> None:
     folder = summed_up(tmp_path, "small")

@@ -20,12 +20,13 @@ from tests.serve.tab import open_tab
 
 WINDOW_NS = 100_000_000
 WINDOWS = 30
+STANDS_STILL = range(25, 28)
 UNIT = "a" * 64
 SHOWN = "document.querySelector('#event h2')?.innerText ?? ''"
 
 
 def counters() -> dict[str, list[int] | list[str]]:
-    rows = [(window, "txns", "move", 2) for window in range(WINDOWS)]
+    rows = [(window, "txns", "move", 2) for window in range(WINDOWS) if window not in STANDS_STILL]
     rows += [(0, "leaders_gained", "store-1", 3), (0, "leaders_gained", "store-2", 1)]
     rows += [(10, "leaders_lost", "store-1", 1), (10, "leaders_gained", "store-2", 1)]
     rows += [(10, "lock_fates", "migrated:split", 7), (16, "lock_fates", "migrated:split", 1)]
@@ -72,16 +73,28 @@ def test_a_happening_has_what_was_counted_from_its_window_on(server: Served) -> 
 
 
 def test_leaders_are_gained_less_lost_and_a_gap_is_none(server: Served) -> None:
+    found = {
+        chart["title"]: chart for chart in server.get(f"/api/time/moved/{UNIT}").json["charts"]
+    }
     charts = {
-        chart["title"]: {line["name"]: line["v"] for line in chart["views"][0]["series"]}
-        for chart in server.get(f"/api/time/moved/{UNIT}").json["charts"]
+        title: {line["name"]: line["v"] for line in chart["views"][0]["series"]}
+        for title, chart in found.items()
     }
     leaders = charts["Leaders by store"]
     assert [leaders["store-1"][at] for at in (0, 9, 10, 29)] == [3, 3, 2, 2]
     assert [leaders["store-2"][at] for at in (0, 9, 10, 29)] == [1, 1, 2, 2]
     latency = charts["Lock latency, mean (ms)"]["all locks"]
     assert [latency[at] for at in (4, 5, 10)] == [1.0, None, 3.0]
-    assert len(charts) == 2
+    assert len(charts) == 3
+    ends = [chart["x"][0] / (WINDOW_NS / 1e9) for chart in found.values()]
+    assert ends == [0.5, 0.5, 1.0]  # leaders are counted when a window ends
+
+
+def test_a_standstill_is_a_rate_of_zero(server: Served) -> None:
+    chart, *_ = server.get(f"/api/time/moved/{UNIT}").json["charts"]
+    assert chart["title"] == "Transactions (1/s)"
+    (line,) = chart["views"][0]["series"]
+    assert [line["v"][at] for at in (24, *STANDS_STILL, 28)] == [20, 0, 0, 0, 20]
 
 
 @pytest.mark.parametrize("unit", ["none", "..", "%2e%2e", "b", "..%2F..%2Fother"])
@@ -119,7 +132,7 @@ def test_the_page_with_the_keyboard(server: Served, tmp_path: Path) -> None:
         tab.press("Enter")
         tab.wait_for(f"({SHOWN}).includes('crash store')")
         assert "<script>" in tab.text("#event")
-        assert tab.value("document.querySelectorAll('#charts .now').length") == 2
+        assert tab.value("document.querySelectorAll('#charts .now').length") == 3
         assert tab.too_wide() == []
         tab.tab_to(".happening")
         tab.press("Enter")

@@ -26,11 +26,12 @@
   function cell(text) { return element("td", "number", text); }
 
   function variants(found) {
+    byId("latency").textContent = found.latency;
     byId("variants").tBodies[0].replaceChildren.apply(byId("variants").tBodies[0], found.variants.map(function (one) {
       var row = element("tr"), title = element("th", "", one.variant);
       title.scope = "row";
       row.appendChild(title);
-      row.appendChild(cell(one.lock_latency_ms));
+      row.appendChild(cell(one.latency_ms));
       row.appendChild(cell(one.txn_per_s));
       ["done", "running", "missing", "failed"].forEach(function (state) { row.appendChild(cell(one.units[state])); });
       return row;
@@ -44,7 +45,7 @@
       return Object.assign({ name: one.variant, v: column(1), lo: column(2), hi: column(3), dots: one.course.slice(-1) }, one.look);
     });
     var chart = {
-      title: "Lock latency, mean (ms): how its interval narrows", heading: "h2",
+      title: found.latency.charAt(0).toUpperCase() + found.latency.slice(1) + ": how its interval narrows", heading: "h2",
       axis: "units of the variant that are done", x: xs, joined: true, whole: true, log: true,
       views: [{ name: "", series: lines }]
     };
