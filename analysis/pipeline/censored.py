@@ -49,6 +49,12 @@ for another transaction's lock are of another class, since that wait is no part 
 _Value = tuple[str, str, str, float]
 
 
+def unended(latency: str, age: str) -> pc.Expression:
+    """Returns which facts are ages of what would have become a latency."""
+    of_age = pc.field("metric") == age
+    return of_age & (pc.field("class") == _LOCK) if latency == "lock_latency" else of_age
+
+
 @dataclass(slots=True)
 class _Values:
     """Values of one class; times in ns."""

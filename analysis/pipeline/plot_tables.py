@@ -14,7 +14,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from analysis.pipeline.aggregate import numbers, totals, with_columns
+from analysis.pipeline.censored import CENSORED, unended
 from analysis.pipeline.point_facts import Numbers, PointFacts, unit_of
+from analysis.statistics.saturation import Verdict
 from sim.record.facts import COUNTER, HISTOGRAM, MOMENTS
 from sim.record.histogram import BUCKETS_PER_DOUBLING
 
@@ -34,12 +36,13 @@ _CASE: Final = ("variant", "metric")
 def tails(facts: PointFacts) -> pa.Table:
     """Returns what share of values is above each bound, and how replications differ in it.
 
-    The warm-up is cut.
+    The warm-up is cut. Where work stopped, what had not ended is above all bounds.
 
     Returns:
         ``variant``, ``metric``, ``bucket`` (coarse), ``share`` (mean over the replications that
         have values), ``deviation`` (theirs, of one replication NaN), ``replications``, ``above``
-        (values above the bound in all of them together).
+        (values above the bound in all of them together), ``unended`` (of those, the ones that had
+        not ended).
     """
     histogram = facts.read(HISTOGRAM, TAILS)
     warmup = np.array([unit.warmup_windows for unit in facts.units])
@@ -50,9 +53,22 @@ def tails(facts: PointFacts) -> pa.Table:
         count="sum",
     )
     cases = totals(each, _CASE, count="sum").to_pylist()
+    left = _unended(facts)
     return pa.concat_tables(
-        [_NO_TAIL, *(_tail(each, case["variant"], case["metric"]) for case in cases)]
+        [_NO_TAIL, *(_tail(each, case["variant"], case["metric"], left) for case in cases)]
     )
+
+
+def _unended(facts: PointFacts) -> dict[str, Numbers]:
+    """Returns by latency how much had not ended in each unit in which work stopped."""
+    ages = facts.read(MOMENTS, CENSORED.values())
+    stopped = np.array([Verdict(unit.verdict).censored for unit in facts.units])
+    found = {}
+    for latency, age in CENSORED.items():
+        rows = ages.filter(unended(latency, age))
+        weights = numbers(rows["count"]) * stopped[unit_of(rows)]
+        found[latency] = np.bincount(unit_of(rows), weights, len(facts.units)).astype(np.int64)
+    return found
 
 
 _NO_TAIL: Final = pa.table(
@@ -64,18 +80,20 @@ _NO_TAIL: Final = pa.table(
         "deviation": pa.array([], pa.float64()),
         "replications": pa.array([], pa.int64()),
         "above": pa.array([], pa.int64()),
+        "unended": pa.array([], pa.int64()),
     }
 )
 
 
-def _tail(each: pa.Table, variant: str, metric: str) -> pa.Table:
+def _tail(each: pa.Table, variant: str, metric: str, left: dict[str, Numbers]) -> pa.Table:
     """Returns the tail of a case; a bucket that a replication has not counts nothing there."""
     own = each.filter((pc.field("variant") == variant) & (pc.field("metric") == metric))
     buckets, column = np.unique(own["bucket"].to_numpy(), return_inverse=True)
     units, row = np.unique(own["unit"].to_numpy(), return_inverse=True)
     count = np.zeros((len(units), len(buckets)), dtype=np.int64)
     count[row, column] = own["count"].to_numpy()
-    total = count.sum(axis=1, keepdims=True)
+    unended = left[metric][units][:, np.newaxis]
+    total = count.sum(axis=1, keepdims=True) + unended
     above = total - count.cumsum(axis=1)
     share = above / total
     spread = share.std(axis=0, ddof=1) if len(units) > 1 else np.full(len(buckets), np.nan)
@@ -87,6 +105,7 @@ def _tail(each: pa.Table, variant: str, metric: str) -> pa.Table:
         deviation=spread,
         replications=len(units),
         above=above.sum(axis=0),
+        unended=int(unended.sum()),
     ).select(_NO_TAIL.column_names)
 
 

@@ -34,6 +34,7 @@ class DrawnUnit:
     warmup_windows: int
     window_ns: int
     simulated_s: float
+    verdict: str
 
 
 @dataclass(frozen=True)

@@ -29,6 +29,8 @@ from sim.record.histogram import BASE
 
 NS_PER_MS: Final = 1e6
 FEWEST_VALUES: Final = 10
+_HIGHEST_END: Final = 0.09
+"""Of the share axis: it has more than one number, also where half of all had not ended."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +85,8 @@ def latency_ccdf(
     _mark_quantiles(axes)
     legend_below(figure, *axes.get_legend_handles_labels())
     said = "bands: 95 % interval over replications" if banded else "one replication: no intervals"
+    if table["unended"].any():
+        said += f"; {tail.what} that had not ended take longest"
     heading(figure, tail.title, f"{subtitle}\n{said}")
     return figure
 
@@ -125,6 +129,8 @@ def _draw(axes: Axes, band: pd.DataFrame, variant: str, look: Look) -> bool:
 
 
 def _mark_quantiles(axes: Axes) -> None:
+    if axes.get_ylim()[0] > _HIGHEST_END:
+        axes.set_ylim(bottom=_HIGHEST_END)
     lowest = axes.get_ylim()[0]
     for name, share in (("p50", 0.5), ("p99", 0.01), ("p99.9", 0.001)):
         if share > lowest:

@@ -38,6 +38,9 @@ def something_moves(moves: pd.DataFrame) -> bool:
 def leaders_by_store(moves: pd.DataFrame, span_s: float) -> dict[str, pd.DataFrame]:
     """Returns by store ``at_s`` and ``leaders``: steps, of which each holds until the next.
 
+    A bin's changes stand at its end, so none comes before what made it; the first bin's, most of
+    them leaders that there were, at the beginning.
+
     Args:
         moves: of one variant at one point, from ``plot_tables.region_moves``.
         span_s: where the last step ends.
@@ -47,7 +50,8 @@ def leaders_by_store(moves: pd.DataFrame, span_s: float) -> dict[str, pd.DataFra
     found = {}
     for store, of in net.groupby("class"):
         steps = of.groupby("bin").agg(net=("net", "sum"), bin_s=("bin_s", "max"))
-        at_s = (steps.index.to_numpy() * steps["bin_s"].to_numpy()).tolist()
+        ends = np.where(steps.index == 0, 0, steps.index + 1)
+        at_s = np.minimum(ends * steps["bin_s"].to_numpy(), span_s).tolist()
         leaders = steps["net"].cumsum().tolist()
         found[str(store)] = pd.DataFrame(
             {"at_s": [*at_s, span_s], "leaders": [*leaders, leaders[-1]]}

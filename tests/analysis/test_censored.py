@@ -10,7 +10,10 @@ from analysis.metrics.catalogue import QUANTILES, NeededFacts
 from analysis.metrics.lower_bounds import lower_bounds
 from analysis.metrics.unit_metrics import names_of
 from analysis.pipeline.aggregate import SummedUnit, SumsQuestion
+from analysis.pipeline.plot_tables import tails
+from analysis.pipeline.point_facts import DrawnUnit, PointFacts
 from analysis.pipeline.unit_sums import sums_table
+from analysis.statistics.saturation import Verdict
 from analysis.study.parquet_sink import ParquetSink
 from sim.record import Recorder
 
@@ -107,3 +110,22 @@ def test_a_bound_is_never_more_than_the_greatest_age(left: int, tmp_path: Path) 
     found = values(tmp_path, censored=True)
     for stat in ("p50", "p99", "p999"):
         assert found["txn_latency", "all", stat] <= found["txn_latency", "all", "max"]
+
+
+@pytest.mark.parametrize(
+    ("verdict", "least", "unended"),
+    [(Verdict.STABLE, 0.0, 0), (Verdict.OUTAGE, 30 / 130, 30), (Verdict.DEGRADED, 30 / 130, 30)],
+)
+def test_a_tail_ends_at_the_share_that_never_came_back(
+    tmp_path: Path, verdict: Verdict, least: float, unended: int
+) -> None:
+    facts(tmp_path, 100, 30)
+    unit = DrawnUnit("unit", "in_memory", 0, WINDOW_NS, 0.1, verdict)
+    table = tails(PointFacts(str(tmp_path), [unit])).to_pandas()
+    txns, locks = (table[table["metric"] == f"{of}_latency"] for of in ("txn", "lock"))
+    assert txns["share"].min() == pytest.approx(least)
+    assert set(txns["unended"]) == {unended}
+    assert txns["above"].min() == unended
+    # Requests that wait for another transaction's lock are no lock latencies.
+    assert locks["share"].min() == 0
+    assert set(locks["unended"]) == {0}

@@ -74,6 +74,7 @@ def tails(deviation: float | None = 0.001, count: int = 3000) -> pd.DataFrame:
             "deviation": np.nan if deviation is None else deviation,
             "replications": 1 if deviation is None else 5,
             "above": above,
+            "unended": 0,
         }
     )
     return pd.concat([table.assign(variant=variant) for variant in VARIANTS])

@@ -148,7 +148,7 @@ EVICTED = moved(
 def test_leaders_are_what_was_gained_less_what_was_lost() -> None:
     stores = leaders_by_store(EVICTED, 10.0)
     assert list(stores) == ["store-1", "store-2"]
-    assert stores["store-1"]["at_s"].tolist() == pytest.approx([0.0, 4.0, 6.0, 10.0])
+    assert stores["store-1"]["at_s"].tolist() == pytest.approx([0.0, 4.1, 6.1, 10.0])
     assert stores["store-1"]["leaders"].tolist() == [20.0, 5.0, 0.0, 0.0]
     assert stores["store-2"]["leaders"].tolist() == [20.0, 35.0, 35.0]
 
