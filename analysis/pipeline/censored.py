@@ -49,9 +49,9 @@ for another transaction's lock are of another class, since that wait is no part 
 _Value = tuple[str, str, str, float]
 
 
-def unended(latency: str, age: str) -> pc.Expression:
+def ages_of_unended(latency: str) -> pc.Expression:
     """Returns which facts are ages of what would have become a latency."""
-    of_age = pc.field("metric") == age
+    of_age = pc.field("metric") == CENSORED[latency]
     return of_age & (pc.field("class") == _LOCK) if latency == "lock_latency" else of_age
 
 

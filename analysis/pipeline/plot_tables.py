@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from analysis.pipeline.aggregate import numbers, totals, with_columns
-from analysis.pipeline.censored import CENSORED, unended
+from analysis.pipeline.censored import CENSORED, ages_of_unended
 from analysis.pipeline.point_facts import Numbers, PointFacts, unit_of
 from analysis.statistics.saturation import Verdict
 from sim.record.facts import COUNTER, HISTOGRAM, MOMENTS
@@ -54,9 +54,8 @@ def tails(facts: PointFacts) -> pa.Table:
     )
     cases = totals(each, _CASE, count="sum").to_pylist()
     left = _unended(facts)
-    return pa.concat_tables(
-        [_NO_TAIL, *(_tail(each, case["variant"], case["metric"], left) for case in cases)]
-    )
+    found = (_tail(each, case["variant"], case["metric"], left[case["metric"]]) for case in cases)
+    return pa.concat_tables([_NO_TAIL, *found])
 
 
 def _unended(facts: PointFacts) -> dict[str, Numbers]:
@@ -64,8 +63,8 @@ def _unended(facts: PointFacts) -> dict[str, Numbers]:
     ages = facts.read(MOMENTS, CENSORED.values())
     stopped = np.array([Verdict(unit.verdict).censored for unit in facts.units])
     found = {}
-    for latency, age in CENSORED.items():
-        rows = ages.filter(unended(latency, age))
+    for latency in CENSORED:
+        rows = ages.filter(ages_of_unended(latency))
         weights = numbers(rows["count"]) * stopped[unit_of(rows)]
         found[latency] = np.bincount(unit_of(rows), weights, len(facts.units)).astype(np.int64)
     return found
@@ -85,14 +84,17 @@ _NO_TAIL: Final = pa.table(
 )
 
 
-def _tail(each: pa.Table, variant: str, metric: str, left: dict[str, Numbers]) -> pa.Table:
-    """Returns the tail of a case; a bucket that a replication has not counts nothing there."""
+def _tail(each: pa.Table, variant: str, metric: str, left: Numbers) -> pa.Table:
+    """Returns the tail of a case; a bucket that a replication has not counts nothing there.
+
+    ``left`` had not ended, by unit.
+    """
     own = each.filter((pc.field("variant") == variant) & (pc.field("metric") == metric))
     buckets, column = np.unique(own["bucket"].to_numpy(), return_inverse=True)
     units, row = np.unique(own["unit"].to_numpy(), return_inverse=True)
     count = np.zeros((len(units), len(buckets)), dtype=np.int64)
     count[row, column] = own["count"].to_numpy()
-    unended = left[metric][units][:, np.newaxis]
+    unended = left[units][:, np.newaxis]
     total = count.sum(axis=1, keepdims=True) + unended
     above = total - count.cumsum(axis=1)
     share = above / total

@@ -9,11 +9,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from analysis.metrics.catalogue import MS_PER_NS
 from analysis.metrics.rounding import short, with_half_width
 from analysis.study.units import Unit
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 MOST_UNITS: Final = 100
 LATENCIES: Final = {"lock_latency": "lock latency", "txn_latency": "transaction latency"}
@@ -88,15 +91,6 @@ def early_latency(folder: Path, batches: int) -> EarlyLatency | None:
     from analysis.study.unit_folder import UNIT_FILE
     from sim.record.facts import MOMENTS
 
-    def means_ms(of_fact: pa.Table) -> list[float]:
-        found, of = [], of_fact["window"]
-        for first, end in pairwise(firsts):
-            batch = of_fact.filter(pc.and_(pc.greater_equal(of, first), pc.less(of, end)))
-            count = pc.sum(batch["count"]).as_py()
-            if count:
-                found.append(pc.sum(batch["sum"]).as_py() / count * MS_PER_NS)
-        return found
-
     try:
         record = json.loads((folder / UNIT_FILE).read_text(encoding="utf-8"))
         facts = read_here(folder / f"{MOMENTS}.parquet", ["metric", "window", "sum", "count"])
@@ -104,12 +98,25 @@ def early_latency(folder: Path, batches: int) -> EarlyLatency | None:
         warmup = int(record["warmup_windows"])
         firsts = [first_window(warmup, windows, at, batches) for at in range(batches + 1)]
         for fact in LATENCIES:
-            found = means_ms(facts.filter(pc.equal(facts["metric"], fact)))
+            found = _means_ms(facts.filter(pc.equal(facts["metric"], fact)), firsts)
             if found:
                 return EarlyLatency(fact, found)
     except (OSError, ValueError, KeyError, TypeError, pa.ArrowException):
         pass  # a run does not end for a figure to wait by
     return None
+
+
+def _means_ms(facts: pa.Table, firsts: Sequence[int]) -> list[float]:
+    """Returns the mean of each batch that has any; ``firsts`` are windows at which one begins."""
+    import pyarrow.compute as pc
+
+    found, of = [], facts["window"]
+    for first, end in pairwise(firsts):
+        batch = facts.filter(pc.and_(pc.greater_equal(of, first), pc.less(of, end)))
+        count = pc.sum(batch["count"]).as_py()
+        if count:
+            found.append(pc.sum(batch["sum"]).as_py() / count * MS_PER_NS)
+    return found
 
 
 def mean_words(values: Sequence[float]) -> str:
