@@ -28,7 +28,9 @@ from analysis.study.units import count
 from analysis.terminal.console import messages, output, print_json, say
 
 SHOWN_WARNINGS: Final = 3
-_SAID: Final = {"mechanism": "warning", "quantile": "warning", "unasked": "note"}
+_SAID: Final = {
+    "mechanism": "warning", "alike": "note", "quantile": "warning", "unasked": "note",
+}  # fmt: skip
 
 
 def report_result(result: StudyResult, *, as_json: bool = False) -> int:

@@ -70,6 +70,8 @@ def mechanisms(case: LintedCase, said: Mapping[str, object]) -> Iterator[Mechani
         return
     mode = case.scenario.tikv.lock_mode
     if case.scenario.workload.takes_locks:
+        if mode == "in_memory" and case.gated_by is not None:
+            mode = "pipelined"
         path = {"in_memory": "locks in memory", "pipelined": "pipelined locks"}.get(mode)
         yield Mechanism(path or "synchronous locks", "locks_total", class_=mode)
         yield from _of_keys(case, said)

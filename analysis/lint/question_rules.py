@@ -9,10 +9,10 @@ from analysis.lint.scenario_warning import LintedCase, ScenarioWarning, said_by
 from analysis.metrics.catalogue import MetricKey
 from analysis.study.expectation import Expectation
 from analysis.study.study import Study
+from sim.pd.placement import parse_version
 from sim.scenario.quantities import RATE
-from sim.scenario.schema.operations import UpgradeStore
+from sim.scenario.schema.tikv import DEFAULTS
 
-IN_MEMORY_SINCE: Final = (6, 0, 0)
 _MODES: Final = ("in_memory", "pipelined")
 _MEANS_FIRST: Final = ("baseline", "base", "control", "before", "default")
 _ONLY_IN_MEMORY: Final = (
@@ -61,23 +61,26 @@ def without_effect(study: Study, cases: list[LintedCase]) -> Iterator[ScenarioWa
 
 def gate(case: LintedCase) -> Iterator[ScenarioWarning]:
     """Yields in-memory locks that the feature gate keeps out for the whole run."""
-    scenario = case.scenario
-    if scenario.tikv.lock_mode != "in_memory" or scenario.tikv.force_in_memory:
-        return
-    upgrades = [each for each in scenario.operations if isinstance(each, UpgradeStore)]
-    old = [version for version in scenario.cluster.store_versions if _is_old(version)]
-    if old and all(_is_old(upgrade.to) for upgrade in upgrades):
+    if case.scenario.tikv.lock_mode == "in_memory" and case.gated_by is not None:
         yield ScenarioWarning(
             "cluster.store_versions",
-            f"a store of {old[0]} keeps the feature gate closed, so no lock of {case.variant} "
-            "is in "
-            "memory; write 6.0.0, or upgrade with operations",
+            f"a store of {case.gated_by} keeps the feature gate closed, so no lock of "
+            f"{case.variant} is in memory; write 6.0.0, or upgrade with operations",
         )
 
 
-def _is_old(version: str) -> bool:
-    numbers = version.removeprefix("v").split("-")[0].split(".")
-    return tuple(int(number) for number in numbers) < IN_MEMORY_SINCE
+def versions(case: LintedCase) -> Iterator[ScenarioWarning]:
+    """Yields versions of which more is expected than the model makes of a version."""
+    behaviour = case.scenario.tikv.behaviour
+    modelled = parse_version(DEFAULTS[behaviour]["version"])
+    for version in case.scenario.cluster.store_versions:
+        if parse_version(version)[:2] > modelled[:2]:
+            yield ScenarioWarning(
+                "cluster.store_versions",
+                f"stores of {version} still have the rules and defaults of {behaviour}: a version "
+                "only opens the feature gate of in-memory locks; change tikv.behaviour "
+                "(docs/COOKBOOK.md says what to set for each version)",
+            )
 
 
 def claims(study: Study, cases: Mapping[str, LintedCase]) -> Iterator[ScenarioWarning]:

@@ -58,6 +58,7 @@ def _all(study: Study) -> Iterator[ScenarioWarning]:
             for each in case.scenario.operations:
                 yield from of_operation(case, each)
         yield from question_rules.gate(case)
+        yield from question_rules.versions(case)
 
 
 def _cases(study: Study) -> Iterator[LintedCase]:

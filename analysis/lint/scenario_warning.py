@@ -6,9 +6,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from analysis.study.study import Study
+from sim.pd.placement import IN_MEMORY_SINCE, parse_version
 from sim.scenario import Scenario
 from sim.scenario.quantities import DURATION
-from sim.scenario.schema.operations import Operation
+from sim.scenario.schema.operations import Operation, UpgradeStore
 from sim.unit_result import simulated_ns
 
 
@@ -47,6 +48,18 @@ class LintedCase:
     def grants_in_memory(self) -> bool:
         """Whether a lock may ever be granted in memory, as far as the configuration goes."""
         return self.scenario.tikv.lock_mode == "in_memory" or bool(self.changes_lock_mode)
+
+    @property
+    def gated_by(self) -> str | None:
+        """The store version that keeps locks out of memory for the whole run; None: none does."""
+        scenario = self.scenario
+        if scenario.tikv.force_in_memory:
+            return None
+        later = [each.to for each in scenario.operations if isinstance(each, UpgradeStore)]
+        if any(parse_version(version) >= IN_MEMORY_SINCE for version in later):
+            return None
+        given = scenario.cluster.store_versions
+        return next((each for each in given if parse_version(each) < IN_MEMORY_SINCE), None)
 
     @property
     def changes_lock_mode(self) -> list[Operation]:

@@ -38,7 +38,8 @@ class Facts(NamedTuple):
     """Sums of facts, and whose they are."""
 
     units: pd.DataFrame
-    """``point_index``, ``variant``, ``verdict``; one row a finished unit, or batch of one."""
+    """``point_index``, ``variant``, ``replication``, ``verdict``; one row a finished unit, or batch
+    of one."""
     sums: pd.DataFrame
     """The same rows; columns ``metric``, ``class``, ``stat``."""
     points: Sequence[Point]
@@ -69,15 +70,20 @@ def study_warnings(study: Study, facts: Facts) -> list[Warned]:
         facts: of its finished units.
 
     Returns:
-        ``kind`` (``scenario``, ``mechanism``, ``quantile``, or ``unasked``: a quantile that the
-        scenario does not ask for), ``text``; ``key`` of the scenario, ``variant`` and ``point``
-        where it is about one of them.
+        ``kind`` (``scenario``, ``mechanism``, ``alike``, ``quantile``, or ``unasked``: a quantile
+        that the scenario does not ask for), ``text``; ``key`` of the scenario, ``variant`` and
+        ``point`` where it is about one of them.
     """
     static = [
         {"kind": "scenario", "key": warning.key, "text": str(warning)}
         for warning in scenario_warnings(study)
     ]
-    return [*static, *_idle(study, facts), *_thin_quantiles(study, facts)]
+    return [
+        *static,
+        *_idle(study, facts),
+        *_alike(list(study.variants), facts),
+        *_thin_quantiles(study, facts),
+    ]
 
 
 def _idle(study: Study, facts: Facts) -> Iterator[Warned]:
@@ -123,6 +129,24 @@ def _too_few(
         points_of = f"{len(never)} of {len(counted)} points{others}"
         text = f"{variant}: no {each.words} at {points_of}; {each.remedy}"
         yield warned | {"text": text, "point": point}
+
+
+def _alike(variants: Sequence[str], facts: Facts) -> Iterator[Warned]:
+    """Yields variants of which every fact of every unit is another's: what was changed is idle."""
+    units = facts.units[["point_index", "replication", "variant"]]
+    hashes = pd.util.hash_pandas_object(facts.sums, index=False).to_numpy()
+    table = pd.Series(hashes, index=pd.MultiIndex.from_frame(units)).unstack("variant")
+    for place, variant in enumerate(variants):
+        for other in variants[:place]:
+            both = table.reindex(columns=[other, variant]).dropna()
+            if len(both) and both[other].equals(both[variant].rename(other)):
+                yield {
+                    "kind": "alike",
+                    "variant": variant,
+                    "text": f"{variant} and {other} came out alike in every figure: what tells "
+                    "them apart has no effect in this scenario",
+                }
+                break
 
 
 def _thin_quantiles(study: Study, facts: Facts) -> Iterator[Warned]:

@@ -144,4 +144,6 @@ def _busy(station: Busiest) -> str:
 def _waits(found: Findings, point: int, variant: str) -> str:
     waits, whole = (found.value(point, variant, key) for key in (WAITS, TXNS))
     of = f" of {plain_value(whole)} ms" if whole.is_there else " ms"
+    if waits.is_there and whole.is_there and not whole.at_least and waits.value >= whole.value:
+        return f"nearly all{of} with {variant}"  # waits that ended, of transactions that had not
     return f"{plain_value(waits) if waits.is_there else '0'}{of} with {variant}"

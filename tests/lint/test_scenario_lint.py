@@ -206,6 +206,11 @@ CASES = [
                                               "down: 1s, pause: 1s")],
     ),
     (
+        "cluster.store_versions: stores of 8.5.0 still have the rules and defaults of v6.0: a",
+        ["cluster.store_versions=8.5.0"],
+        ["cluster.store_versions=8.5.1", "tikv.behaviour=v8.5"],
+    ),
+    (
         "expect[0]: it cannot hold: locks of pipelined are pipelined, and none is in_memory",
         ["expect=[{metric: locks_total, class: in_memory, variant: pipelined, above: 5}]"],
         ["expect=[{metric: locks_total, class: in_memory, variant: in_memory, above: 5}]"],

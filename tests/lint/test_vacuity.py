@@ -27,10 +27,14 @@ Counts = dict[tuple[str, str, str], float]
 def facts_of(study: Study, counts: Sequence[Counts]) -> Facts:
     """Returns the facts of one replication of each variant at each point, in their order."""
     cases = [(place, name) for place in range(len(study.points)) for name in study.variants]
-    rows = [PLENTY | (counts[place % len(counts)]) for place in range(len(cases))]
+    rows = [
+        PLENTY | {("events", "all", "total"): place} | counts[place % len(counts)]
+        for place in range(len(cases))
+    ]
     sums = pd.DataFrame(rows)
     sums.columns = pd.MultiIndex.from_tuples([tuple(name) for name in sums.columns])
-    units = pd.DataFrame(cases, columns=["point_index", "variant"]).assign(verdict="stable")
+    units = pd.DataFrame(cases, columns=["point_index", "variant"])
+    units = units.assign(replication=0, verdict="stable")
     return Facts(units, sums, study.points)
 
 
@@ -168,6 +172,12 @@ def test_no_longer_run_is_advised_where_work_stopped_for_good(
     assert [each["kind"] for each in study_warnings(study, facts)] == ["mechanism"] * told
 
 
+def test_locks_that_the_feature_gate_keeps_out_of_memory_are_not_missed(tmp_path: Path) -> None:
+    old = ["cluster.store_versions=5.4.0"]
+    none = {("locks_total", "in_memory", "total"): 0.0}
+    assert [each["kind"] for each in warned(tmp_path, old, none)] == ["scenario"]
+
+
 def test_a_sweep_may_begin_with_little(tmp_path: Path) -> None:
     sweep = "sweep.grid={operations.it.rate: [1/s, 10/s]}"
     few = MOVED | {("leader_transfers", "all", "total"): 3.0}
@@ -192,3 +202,17 @@ def test_what_the_file_could_not_show_is_among_them(tmp_path: Path) -> None:
     assert only["kind"] == "scenario"
     assert only["key"] == "run.replications"
     assert only["text"].startswith("run.replications: one replication has no interval")
+
+
+def test_variants_that_do_not_differ_in_any_fact_of_any_unit_are_told(tmp_path: Path) -> None:
+    study = study_of(tmp_path, BASE, "sweep.grid={workload.rate: [100/s, 200/s]}")
+    facts = facts_of(study, [{}])
+    assert study_warnings(study, facts) == []
+    events = ("events", "all", "total")
+    alike = facts._replace(sums=facts.sums.copy())
+    alike.sums[events] = alike.units["point_index"]
+    (only,) = study_warnings(study, alike)
+    assert (only["kind"], only["variant"]) == ("alike", "in_memory")
+    assert only["text"].startswith("in_memory and pipelined came out alike in every figure")
+    alike.sums[events] = [0, 0, 1, 2]  # at one of two points they do differ
+    assert study_warnings(study, alike) == []

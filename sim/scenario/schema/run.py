@@ -123,8 +123,9 @@ class Topology(Section):
         default="auto",
     )
     store_versions: tuple[str, ...] = VERSIONS.key(
-        "TiKV's version on every store at the start, one for all or a list; the feature gate of "
-        "in-memory locks opens at 6.0.0. Source: tikv/tikv#12078; by default the version of "
+        "TiKV's version on every store at the start, one for all or a list. It only decides "
+        "whether the feature gate of in-memory locks is open (from 6.0.0); rules and defaults "
+        "are those of tikv.behaviour. Source: tikv/tikv#12078; by default the version of "
         "tikv.behaviour, 6.0.0 for rfc77.",
         default=None,
     )
