@@ -25,6 +25,7 @@ from scipy.special import stdtr, stdtrit
 
 from analysis.metrics.catalogue import HIGHER_IS_BETTER, QUANTILES
 from analysis.metrics.numbers import NumberKey, StudyNumber
+from analysis.metrics.rounding import four_digits
 from analysis.statistics.intervals import CONFIDENCE, Array
 from sim.record.histogram import RELATIVE_ERROR
 
@@ -69,8 +70,10 @@ class Move:
 
     @property
     def words(self) -> str:
-        """Returns ``2.776 to more than 2951``."""
-        return " to ".join(f"{'more than ' * of.at_least}{of.value:.4g}" for of in (self.a, self.b))
+        """Returns ``2.776 to more than 2,951``."""
+        return " to ".join(
+            f"{'more than ' * of.at_least}{four_digits(of.value)}" for of in (self.a, self.b)
+        )
 
     @property
     def size(self) -> float:

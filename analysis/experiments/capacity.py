@@ -28,7 +28,7 @@ from analysis.experiments.case_runs import (
     CaseRuns,
     Question,
 )
-from analysis.experiments.case_words import promise_words
+from analysis.experiments.case_words import load_words, promise_words
 from analysis.experiments.experiment import Experiment, Request, Seen
 from analysis.experiments.ladder import Trail, ladder_of, next_rung, pilot_rungs
 from analysis.metrics.catalogue import MetricKey
@@ -118,9 +118,9 @@ class CapacitySearch(Experiment):
         if not open_ones:
             return text
         widest = max(open_ones, key=lambda runs: math.log(_bounds(runs)[1] / _bounds(runs)[0]))
-        low, high = _bounds(widest)
+        low, high = map(load_words, _bounds(widest))
         where = ", ".join(filter(None, [widest.case.variant, point_words(widest.case.point)]))
-        return f"{text}; {where}: between {low:,.4g} and {high:,.4g}; {_left(every)} to go"
+        return f"{text}; {where}: between {low} and {high}; {_left(every)} to go"
 
     def conclusion(self, seen: Seen) -> dict[str, Any]:
         """Returns each case's capacity with its interval, and how the variants compare."""

@@ -116,12 +116,13 @@ def why_refused(conclusion: Mapping[str, Any], case: Mapping[str, Any]) -> str:
         below = "the lower end is too much already, lower capacity.between"
     elif case["binds"] == OUTAGE:
         below = "work stops at the lower end already, look at what is done to the cluster"
-    bound = f"{case['load'] or 0:.4g}{unit}"
+    bound = f"{load_words(case['load'] or 0)}{unit}"
     words = {
-        "above": f"more than {high:g}{unit}: all is met at the upper end, raise capacity.between",
+        "above": f"more than {load_words(high)}{unit}: all is met at the upper end, "
+        "raise capacity.between",
         "at least": f"at least {bound}: some replications meet all at the upper end, "
         "raise capacity.between",
-        "below": f"less than {low:g}{unit}: {below}",
+        "below": f"less than {load_words(low)}{unit}: {below}",
         "at most": f"at most {bound}: some replications do not meet all at the lower end, "
         "lower capacity.between",
     }

@@ -29,7 +29,7 @@ from analysis.plots.style import (
     write_ticks,
 )
 from analysis.plots.sweep_outcomes import NO_VALUE, SweepView
-from analysis.study.interpolation import kind_of
+from analysis.study.interpolation import decimal_text, kind_of
 
 MOST_PANELS: Final = 4
 _COLUMNS: Final = 2
@@ -286,12 +286,6 @@ def _scale(axes: Axes, axis: Axis) -> None:
 
 
 def amount_text(amount: float, like: Any) -> str:
-    """Returns an amount in base units as a file would write it that has values such as ``like``."""
+    """Returns an amount in base units as a file could write it that has values such as ``like``."""
     kind = kind_of(like)
-    if kind is None:
-        return f"{amount:g}"
-    for unit in kind.written:
-        factor = float(kind.units[unit])
-        if abs(amount) >= factor:
-            return f"{amount / factor:.3g}{unit}"
-    return f"{amount:.3g}{kind.written[-1]}"
+    return plain(amount) if kind is None else decimal_text(amount, kind)

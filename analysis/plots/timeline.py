@@ -19,6 +19,7 @@ from matplotlib.ticker import MaxNLocator
 
 from analysis.metrics.rounding import plain
 from analysis.plots.style import INK, SMALL, WIDTH_IN, new_figure, write_ticks
+from analysis.plots.words import digits
 from sim.units import NS_PER_S
 
 LANE: Final = "lane"
@@ -71,7 +72,7 @@ def count_words(times: float) -> str:
     """Returns ``once``, ``10 times``, ``8.5 times on average``."""
     if times == 1:
         return "once"
-    return f"{times:,.0f} times" if times == int(times) else f"{times:,.3g} times on average"
+    return f"{times:,.0f} times" if times == int(times) else f"{digits(times)} times on average"
 
 
 def marks(happenings: pd.DataFrame, span_s: float) -> list[EventMark]:

@@ -16,6 +16,7 @@ from analysis.metrics.rounding import short, with_half_width
 from analysis.metrics.shown import TO_KIB
 from analysis.report.table import DASH, ReportTable, by_variant, texts
 from analysis.report.terminal import print_tables
+from analysis.study.units import count
 from sim.estimate import Estimate, Station
 
 _WARNING: Final = "yellow"
@@ -147,9 +148,9 @@ def print_cost(console: Console, estimates: Sequence[Estimate], units: int, core
     seconds = sum(each.cost.seconds for each in estimates) / len(estimates)
     memory = max(each.cost.memory_bytes for each in estimates)
     lines = [
-        f"{estimates[0].regions:,} regions; {_millions(events)} events a unit, "
+        f"{count(estimates[0].regions, 'region')}; {_millions(events)} events a unit, "
         f"{memory / 1e6:,.0f} MB in one process",
-        f"{units:,} units of about {_duration(seconds)} on one core: about "
+        f"{count(units, 'unit')} of about {_duration(seconds)} on one core: about "
         f"{_duration(seconds * units / min(cores, units))} on {cores} cores, and 10 s for Spark; "
         "rough, within a factor of two",
     ]

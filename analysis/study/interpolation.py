@@ -140,6 +140,11 @@ def _text_of(amount: float, kind: QuantityKind, units: tuple[str, ...], telling:
     base = rounded(amount, telling)
     if kind.whole:
         base = max(round(base), 1)
+    return decimal_text(base, kind)
+
+
+def decimal_text(base: float, kind: QuantityKind) -> str:
+    """Returns an amount in base units in the decimal unit that suits its size, ``100MB/s``."""
     decimal = _DECIMAL[kind.name]
     unit = next((unit for unit in decimal if base >= kind.units[unit]), decimal[-1])
     return f"{digits(base / float(kind.units[unit]))}{unit}"

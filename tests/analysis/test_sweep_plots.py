@@ -190,7 +190,13 @@ def test_a_level_that_is_never_passed_has_no_contour() -> None:
 
 @pytest.mark.parametrize(
     ("amount", "like", "text"),
-    [(200_000, "1ms", "200us"), (2e6, "10us", "2ms"), (50, 7, "50"), (1200, "3/s", "1.2e+03/s")],
+    [
+        (200_000, "1ms", "200us"),
+        (2e6, "10us", "2ms"),
+        (50, 7, "50"),
+        (12e3, "3/s", "12000/s"),
+        (1e8, "1MiB/s", "100MB/s"),
+    ],
 )
 def test_amounts_on_a_scale_have_the_files_units(amount: float, like: object, text: str) -> None:
     assert amount_text(amount, like) == text

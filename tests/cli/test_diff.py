@@ -97,7 +97,7 @@ def test_the_same_facts_are_said_to_be_the_same(
         ("lock_latency_ms:5%", 1, "+25.0 %"),
         ("lock_latency_ms:30%", 0, "fine: lock_latency_ms:30%"),
         ("lock_latency_ms.p99", 0, "fine: lock_latency_ms.p99"),
-        ("txn_per_s:5%", 1, "worse: pipelined: txn_per_s 1000 to 900, -10.0 %"),
+        ("txn_per_s:5%", 1, "worse: pipelined: txn_per_s 1,000 to 900, -10.0 %"),
         ("txn_aborts", 0, "fine: txn_aborts"),
         ("splits", 1, "worse: pipelined: splits is not in B"),
     ],
@@ -161,8 +161,8 @@ def test_a_bound_is_said_to_be_one_and_what_a_study_came_to(
     text = said(capsys)
     assert "; OUTAGE" in text
     told = "not judged, since something had not ended: pipelined, lock_latency_ms: "
-    assert f"{told}2 to more than 2951" in text
-    assert "lock_latency_ms 2 to more than 2951 cannot be judged: something had not ended" in text
+    assert f"{told}2 to more than 2,951" in text
+    assert "lock_latency_ms 2 to more than 2,951 cannot be judged: something had not ended" in text
     assert "run at least two replications" not in text
 
 

@@ -212,7 +212,7 @@ def test_met_at_the_upper_end_is_more_than_it() -> None:
     assert (in_memory["status"], in_memory["load_ci_low"]) == ("above", None)
     row = capacity_rows(found)[2]
     assert row["value"] is None
-    assert "more than 1200/s" in row["refused"]
+    assert "more than 1,200/s" in row["refused"]
     assert found["comparisons"] == []
 
 
@@ -229,7 +229,7 @@ def test_met_nowhere_is_less_than_the_lower_end() -> None:
     pipelined, in_memory = found["cases"]
     assert pipelined["status"] == "below"
     assert (
-        "less than 1100/s: the lower end is too much already" in capacity_rows(found)[0]["refused"]
+        "less than 1,100/s: the lower end is too much already" in capacity_rows(found)[0]["refused"]
     )
     assert in_memory["status"] == "found"
 
