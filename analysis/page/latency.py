@@ -25,8 +25,8 @@ def latency_tables(found: Findings) -> Iterator[Block]:
     if found.summary["verdict"]["stopped"]:
         yield Paragraph(
             "Work stopped, or throughput fell or transactions took far longer for a while. "
-            "Pictures and charts show only what ended; the tables of transactions and of lock "
-            "requests as TiDB sees them include the rest. "
+            "Charts over time show only what ended; pictures of tails and the tables of "
+            "transactions and of lock requests as TiDB sees them include the rest. "
             f"{AT_LEAST_WORDS}",
             "note",
         )

@@ -206,7 +206,8 @@ def _present_line(axes: Axes, cases: Sequence[Case], span: tuple[float, float]) 
     for present in dict.fromkeys(case["present"] for case in cases):
         if present is not None and span[0] <= present <= span[1]:
             axes.axvline(present, color="#888888", linewidth=1.0, linestyle=":")
-            axes.text(present, 0.5, "at present ", color="#666666", fontsize=SMALL, ha="right")
+            side = "left" if present < sum(span) / 2 else "right"
+            axes.text(present, 0.5, " at present ", color="#666666", fontsize=SMALL, ha=side)
 
 
 def _load_label(found: Found) -> str:
