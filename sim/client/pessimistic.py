@@ -23,7 +23,7 @@ from sim.protocol.percolator import Acquired, AlreadyExist, KeyIsLocked, WriteCo
 from sim.protocol.region import Route
 from sim.protocol.region_errors import RegionError
 from sim.storage.lock_manager import Deadlock
-from sim.storage.request import Kind, KvRequest
+from sim.storage.request import NO_WAIT, Kind, KvRequest
 from sim.units import NS_PER_MS
 from sim.workload.statement import Statement
 
@@ -42,9 +42,17 @@ class PessimisticLocker:
         self._ttl_manager = ttl_manager
 
     def lock(
-        self, txn: TransactionState, statement: Statement, keys: tuple[bytes, ...]
+        self, txn: TransactionState, statement: Statement, keys: tuple[bytes, ...], since_ns: int
     ) -> Generator[Wait, Any, dict[bytes, object] | None]:
         """Locks ``keys``, none of which the transaction holds.
+
+        Args:
+            txn: whose statement it is.
+            statement: what is executed.
+            keys: to lock.
+            since_ns: when the statement first asked for a lock, which is what
+                ``innodb_lock_wait_timeout`` counts from (TiDB, ``GetLockWaitStartTime``): it tries
+                again under the same limit.
 
         Returns:
             The payloads of the keys; None if a newer version was met, so that the statement has to
@@ -62,7 +70,7 @@ class PessimisticLocker:
         values: dict[bytes, object] = {}
         for batch in rounds:
             try:
-                granted = yield from self._lock_together(txn, statement, batch, values)
+                granted = yield from self._lock_together(txn, statement, batch, values, since_ns)
             except TransactionAborted:
                 # The transaction's rollback frees what this statement has locked so far, too.
                 txn.locked.update(dict.fromkeys(values))
@@ -94,11 +102,12 @@ class PessimisticLocker:
         statement: Statement,
         groups: list[tuple[Route, list[bytes]]],
         values: dict[bytes, object],
+        since_ns: int,
     ) -> Generator[Wait, Any, bool]:
         """Sends one request a group until each is granted; False if one met a newer version."""
         node = self._node
-        requests = [self._request(txn, statement, route, keys) for route, keys in groups]
-        began_ns = node.env.now_ns
+        until_ns = since_ns + node.settings.innodb_lock_wait_timeout_ns
+        requests = [self._request(txn, statement, route, keys, until_ns) for route, keys in groups]
         while requests:
             group = RequestGroup(node, requests)
             yield group.send()
@@ -107,9 +116,12 @@ class PessimisticLocker:
                 return False
             requests = []
             for request, met in blocked:
-                yield from self._resolve(met, began_ns)
+                # The wait was in the store, which is why there is no backoff here.
+                if node.env.now_ns >= until_ns:
+                    raise TransactionAborted("lock_wait_timeout")
+                yield from self._resolver.resolve(met.key, met.lock, 0)
                 for route, keys in keys_by_region(node.regions, request.keys):
-                    requests.append(self._request(txn, statement, route, keys))
+                    requests.append(self._request(txn, statement, route, keys, until_ns))
         return True
 
     @staticmethod
@@ -143,14 +155,13 @@ class PessimisticLocker:
             raise TransactionAborted(_reason(fatal))
         return None if conflict else blocked
 
-    def _resolve(self, met: KeyIsLocked, began_ns: int) -> Generator[Wait, Any, None]:
-        """Asks about a lock after a wait in the store, which is why there is no backoff here."""
-        if self._node.env.now_ns - began_ns >= self._node.settings.innodb_lock_wait_timeout_ns:
-            raise TransactionAborted("lock_wait_timeout")
-        yield from self._resolver.resolve(met.key, met.lock, 0)
-
     def _request(
-        self, txn: TransactionState, statement: Statement, route: Route, keys: list[bytes]
+        self,
+        txn: TransactionState,
+        statement: Statement,
+        route: Route,
+        keys: list[bytes],
+        until_ns: int,
     ) -> KvRequest:
         node = self._node
         request = node.new_request(_LOCK, route, txn.start_ts)
@@ -158,6 +169,7 @@ class PessimisticLocker:
         request.primary = txn.primary
         request.for_update_ts = txn.for_update_ts
         request.min_commit_ts = txn.for_update_ts + 1
+        request.wait_timeout_ns = max(until_ns - node.env.now_ns, 0) or NO_WAIT
         request.lock_ttl_ms = txn.lock_ttl_ms(node.env.now_ns // NS_PER_MS)
         request.insert = statement.insert
         request.wants_values = statement.returns_values

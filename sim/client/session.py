@@ -154,6 +154,7 @@ class Session:
     ) -> Generator[Wait, Any, Payloads]:
         node = self.node
         tries = 0
+        locking_since_ns = 0
         while True:
             if statement.fresh_ts or tries:
                 txn.for_update_ts = yield from node.timestamp()
@@ -164,7 +165,8 @@ class Session:
             wanted = tuple([key for key in keys if key not in locked])
             values: dict[bytes, object] | None = {}
             if wanted:
-                values = yield from self._locker.lock(txn, statement, wanted)
+                locking_since_ns = locking_since_ns or node.env.now_ns
+                values = yield from self._locker.lock(txn, statement, wanted, locking_since_ns)
             if values is not None:
                 break
             tries += 1

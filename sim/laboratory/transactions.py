@@ -18,7 +18,7 @@ from sim.laboratory.values import key_of, show_timestamp
 from sim.laboratory.words import Words, suggestion
 from sim.protocol.percolator import Mutation, Prewritten, locks_of
 from sim.protocol.records import DELETE, INSERT, LOCK_ONLY, PUT
-from sim.storage.request import Kind, KvRequest
+from sim.storage.request import NO_WAIT, Kind, KvRequest
 from sim.units import NS_PER_MS
 
 PESSIMISTIC_TTL: Final = "20000"
@@ -49,7 +49,7 @@ def lock(lab: Laboratory, words: Words) -> str:
     request.for_update_ts = txn.for_update_ts
     request.min_commit_ts = lab.time_option(words, "min-commit-ts", txn.for_update_ts + 1)
     request.lock_ttl_ms = words.duration_ns("ttl", PESSIMISTIC_TTL) // NS_PER_MS
-    request.wait_timeout_ns = -1 if words.flag("no-wait") else wait_ns
+    request.wait_timeout_ns = NO_WAIT if words.flag("no-wait") else wait_ns
     request.insert = words.flag("should-not-exist")
     request.allowed_on_almost_full = words.flag("allowed-on-almost-full")
     request.wants_values = words.flag("return-values")

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from enum import IntEnum
-from typing import Protocol
+from typing import Final, Protocol
 
 from sim.protocol.lock_waiting import LockWaitEntry
 from sim.protocol.percolator import Mutation
@@ -59,6 +59,10 @@ _NOBODY: list[LockWaitEntry] = []
 """Shared by all requests that wake nobody; never written to."""
 
 
+NO_WAIT: Final = -1
+"""``wait_timeout_ns`` of a lock request that is answered at once if it meets a lock."""
+
+
 class Caller(Protocol):
     """Who sent a request."""
 
@@ -75,8 +79,8 @@ class KvRequest(RaftCommand):
     Attributes:
         region: as its client believes it to be; ``store`` is where it is sent.
         tidb: number of the TiDB node that sent it.
-        wait_timeout_ns: how long it may wait for a lock; 0: as long as the store lets it, -1: not
-            at all.
+        wait_timeout_ns: how long it may wait for a lock; 0: as long as the store lets it; or
+            ``NO_WAIT``.
         max_commit_ts: a prewrite that had to commit later becomes an ordinary one; 0: no limit.
         expected_for_update_ts: by key, what the lock that prewrite finds must have been taken at.
         is_retry: it may have been carried out before: it was sent once and got no answer.

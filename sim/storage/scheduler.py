@@ -49,7 +49,7 @@ from sim.storage.flow_controller import FlowController
 from sim.storage.lock_manager import LockManager
 from sim.storage.lock_paths import LockPaths
 from sim.storage.probe import Probe
-from sim.storage.request import LAST_READ, Kind, KvRequest, hand_over
+from sim.storage.request import LAST_READ, NO_WAIT, Kind, KvRequest, hand_over
 from sim.storage.request_pools import RequestPools
 from sim.transport.grpc import GrpcThreads
 
@@ -338,7 +338,7 @@ class Scheduler:
             self._grant(request, peer, result)
         elif request.kind is _LOCK and isinstance(result, KeyIsLocked):
             self._release_latches(request)
-            if request.wait_timeout_ns < 0:
+            if request.wait_timeout_ns == NO_WAIT:
                 self._reply(request)
             else:
                 self.waits.wait(request, result)

@@ -250,6 +250,19 @@ def test_a_living_holder_makes_the_statement_time_out() -> None:
     assert of.counted("proposals", "heartbeat") == 0
 
 
+@pytest.mark.parametrize("tidb", [LEGACY, FAIR])
+def test_conflicts_send_a_statement_back_and_its_wait_goes_on(tidb: dict[str, object]) -> None:
+    """TiDB, GetLockWaitStartTime: the limit counts from the statement's first lock request."""
+    of = scene(tidb=tidb | {"innodb_lock_wait_timeout_ns": NS_PER_S})
+    think = Statement("think", pause_ns=150 * NS_PER_MS)
+    for number in range(20):  # a row that each holds for 150 ms, so that each waits for all before
+        of.begin(script(update(b"k"), think), number * NS_PER_MS)
+    of.run(5 * NS_PER_S)
+    assert of.counted("txns", "t") == 7
+    assert of.counted("txn_aborts", "lock_wait_timeout") == 13
+    assert of.locked_keys() == []
+
+
 def test_an_aborted_statement_frees_what_it_has_locked_in_other_regions() -> None:
     of = scene(tidb=LEGACY | {"innodb_lock_wait_timeout_ns": NS_PER_S})
     of.lock(b"y", 1)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from sim.scenario.fields import SWITCH, TIMEOUT, VERSIONS, Count, Duration, Wrong
+from sim.scenario.fields import SWITCH, VERSIONS, Count, Duration, Wrong
 from sim.scenario.quantities import DURATION
 from sim.scenario.section import Section, SectionOf
 
@@ -82,8 +82,10 @@ class Tidb(Section):
         default=True,
         name="tidb_enable_1pc",
     )
-    innodb_lock_wait_timeout_ns: int = TIMEOUT.key(
-        "How long a statement waits for a lock. Source: TiDB docs, system variables.", default="50s"
+    innodb_lock_wait_timeout_ns: int = Duration("1s", "1h").key(
+        "How long a statement waits for locks, from its first request on, retries included. "
+        "Source: TiDB docs, system variables.",
+        default="50s",
     )
     fair_locking: bool = SWITCH.key(
         "Keep the place in the queue when a single-key lock request meets a conflict. Source: "

@@ -1,0 +1,22 @@
+"""All scenarios that are shipped are quiet, and soon looked through."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from analysis.lint.scenario_lint import scenario_warnings
+from analysis.study.load import load_study
+from tests.call_count import calls_of
+
+FOLDER = Path(__file__).resolve().parents[2] / "scenarios"
+SHIPPED = sorted([*FOLDER.glob("*.yaml"), *FOLDER.glob("cookbook/*.yaml")])
+
+
+@pytest.mark.parametrize("file", SHIPPED, ids=lambda file: file.stem)
+def test_shipped_scenarios_can_answer_their_questions(file: Path) -> None:
+    study = load_study(file)
+    warnings: list[object] = []
+    assert calls_of(lambda: warnings.extend(scenario_warnings(study))) < 10_000
+    assert warnings == []
