@@ -211,6 +211,8 @@ def _rate_words(pair: _Pair, ratio: StudyNumber) -> str:
         if NOT_KNOWN in shown:
             return f"transactions a second cannot be told apart{_doubt(ratio)}"
         return f"transactions a second cannot be told apart ({shown[0]} and {shown[1]})"
+    if shown[0] == shown[1] != NOT_KNOWN:  # as many as arrive
+        return f"the cluster commits as many transactions a second ({shown[0]})"
     more = "more" if ratio.value > 1 else "fewer"
     much = f"{span_text(ratio)} {more}"
     return f"the cluster commits {much} transactions a second{pair.instead(RATE, '')}"

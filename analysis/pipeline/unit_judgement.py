@@ -40,7 +40,7 @@ from analysis.statistics.saturation import (
     judge,
     overloaded,
 )
-from analysis.statistics.slowdown import Stays, slowdown_since
+from analysis.statistics.slowdown import MATERIAL_SLOWNESS, Stays, slowdown_since
 from analysis.statistics.unfinished import OVERDUE, Unfinished, missing
 from analysis.statistics.warmup import FEWEST_WINDOWS, Cut, mser_cut
 from analysis.study.fixed_times import first_fixed_ns
@@ -110,7 +110,10 @@ def judged_unit(folder: Path, scenario: Scenario, simulated_ns: int) -> JudgedUn
 
 def not_judged(fixed_ns: int, before: Array, after: Array) -> Judgement:
     """Returns that no fall was found, or why none could be: that is no word for the cluster."""
-    held = "no fall of throughput or slowdown found"
+    held = (
+        f"throughput did not fall by {MATERIAL_FALL:.0%}, nor did transactions take "
+        f"{MATERIAL_SLOWNESS:g} times as long, as far as can be told"
+    )
     if not comparable(before):
         held = (
             f"too little before it to compare with, {FEWEST_WINDOWS_BEFORE} windows after the "

@@ -90,7 +90,8 @@ def test_an_average_over_a_fixed_course_of_events_is_not_judged(tmp_path: Path) 
     assert found.verdict is Verdict.NOT_JUDGED
     assert found.reason == (
         "averages are over what happens at fixed times, from 4 s: "
-        "no fall of throughput or slowdown found"
+        "throughput did not fall by 20%, nor did transactions take 3 times as long, as far as can "
+        "be told"
     )
     assert found.warmup_windows <= 20
 

@@ -96,6 +96,11 @@ def test_rates_that_are_equal_to_the_last_digit_are_the_same() -> None:
     assert answer(found(fewer, half=0.0))[-1].startswith("At the same rate of transactions")
 
 
+def test_rates_that_differ_by_less_than_is_shown_are_as_many() -> None:
+    said = answer(found({"txn_per_s": 0.9996}, half=0.0001))
+    assert any("the cluster commits as many transactions a second (1,000)" in each for each in said)
+
+
 @pytest.mark.parametrize(
     ("ratios", "last"),
     [
