@@ -93,7 +93,7 @@ def limit_text(found: Findings, point: int, variant: str) -> str:
 
 def waits_words(found: Findings, point: int) -> str:
     """Returns how long transactions wait for each other; nothing where that is hardly ever."""
-    names = found.told
+    names = [name for name in found.told if not found.value(point, name, WAITS).refused]
     if not any(waiting_share(found, point, name) >= _TELLING for name in names):
         return ""
     first, *others = (_waits(found, point, name) for name in names)

@@ -92,6 +92,9 @@ def _judge_number(
         return _verdict(claim, point, value, holds=holds, refuted=refuted, reason=reason)
     if not number.has_interval:
         reason = f"{four_digits(value)} has no interval; run at least two replications"
+        if claim.against and value == 0:
+            reason = f"with {claim.variant} there is none at all, and such a ratio has no interval"
+            reason += f"; claim {claim.metric} of {claim.variant} alone"
         return _verdict(claim, point, value, holds=False, reason=reason)
     failed, refuted = [], False
     if claim.below is not None and not high < claim.below:

@@ -147,6 +147,17 @@ def test_claims_are_judged_on_interval_ends(claim: dict[str, Any], words: str, r
     assert verdict["holds"] == (words == "holds")
 
 
+def test_a_ratio_to_none_at_all_asks_for_no_further_replications() -> None:
+    stub = claim_that("txn_aborts", "in_memory", against="pipelined", below=1.0)
+    none = OF_MEAN | {"metric": "txn_aborts", "ratio": 0.0, "ci_low": None, "ci_high": None}
+    (verdict,) = judge([stub], [], [{"point": {}, "baseline": "pipelined"} | none])
+    assert not verdict["holds"]
+    assert verdict["reason"] == (
+        "with in_memory there is none at all, and such a ratio has no interval; "
+        "claim txn_aborts of in_memory alone"
+    )
+
+
 def test_a_ratio_of_a_bound_is_no_claim_fulfilled_elsewhere() -> None:
     stub = claim_that("lock_latency_ms", "in_memory", against="pipelined", below=0.6)
     at_400 = {"workload.threads": 400}

@@ -56,6 +56,25 @@ def test_a_variant_with_room_is_named_too() -> None:
     )
 
 
+def test_waits_that_are_refused_are_not_called_none() -> None:
+    of = found({WAITS: (130.0, 0.0), TXNS: (140.0, 0.0)})
+    assert "0 ms with in_memory" in waits_words(of, 0)
+    rows = [
+        {"metric": metric, "class": "all", "stat": "mean", "point": {}, "variant": variant,
+         "value": value, "ci_low": None, "ci_high": None, "replications": 2, "refused": refused}
+        for metric, variant, value, refused in (
+            ("lock_wait_per_txn_ms", "pipelined", 130.0, ""),
+            ("lock_wait_per_txn_ms", "in_memory", None, "not settled"),
+            ("txn_latency_ms", "pipelined", 120.0, ""),
+            ("txn_latency_ms", "in_memory", None, "not settled"),
+        )
+    ]  # fmt: skip
+    assert waits_words(findings([{}], rows, []), 0) == (
+        "Waits for other transactions' locks, which are no part of a lock's latency, take "
+        "nearly all of a transaction's 120 ms with pipelined."
+    )
+
+
 def test_a_sweep_is_told_at_how_many_points_which_station_is_full() -> None:
     busy = {"pipelined": [(0.5, 0.2), (0.85, 0.3)], "in_memory": [(0.4, 0.95), (0.9, 0.3)]}
     points = [{"workload.threads": threads} for threads in (10, 20)]
