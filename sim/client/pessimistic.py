@@ -33,6 +33,19 @@ _KEY_OVERHEAD_BYTES = 6
 """A key's mutation in a lock request: tags, lengths and op (kvproto kvrpcpb field sizes)."""
 
 
+_DEADLOCK_REST_NS = 5 * NS_PER_MS
+"""After a statement's locks were given back, for whoever waits for one of them (client-go txn.go,
+LockKeys)."""
+
+
+class _Deadlocked(TransactionAborted):
+    """A wait that would never end; ``held_key`` is the lock of one's own that closes the circle."""
+
+    def __init__(self, held_key: bytes) -> None:
+        super().__init__("deadlock")
+        self.held_key = held_key
+
+
 class PessimisticLocker:
     """Lock requests of the sessions of one TiDB node."""
 
@@ -55,12 +68,14 @@ class PessimisticLocker:
                 again under the same limit.
 
         Returns:
-            The payloads of the keys; None if a newer version was met, so that the statement has to
-            be tried again with a newer ``for_update_ts``.
+            The payloads of the keys; None if the statement has to be tried again with a newer
+            ``for_update_ts``: a newer version was met, or a deadlock that this statement's own
+            locks are to blame for.
 
         Raises:
-            TransactionAborted: deadlock, lock wait timeout, a row that must not exist, or a region
-                that has not been reached for as long as a lock is waited for.
+            TransactionAborted: a deadlock for locks of earlier statements, lock wait timeout, a row
+                that must not exist, or a region that has not been reached for as long as a lock is
+                waited for.
         """
         groups = keys_by_region(self._node.regions, keys)
         first = not txn.primary
@@ -71,10 +86,15 @@ class PessimisticLocker:
         for batch in rounds:
             try:
                 granted = yield from self._lock_together(txn, statement, batch, values, since_ns)
-            except TransactionAborted:
-                # The transaction's rollback frees what this statement has locked so far, too.
-                txn.locked.update(dict.fromkeys(values))
-                raise
+            except TransactionAborted as aborted:
+                if not _is_of_statement(aborted, keys):
+                    # The transaction's rollback frees what this statement has locked so far, too.
+                    txn.locked.update(dict.fromkeys(values))
+                    raise
+                yield self.roll_back(txn, keys)
+                yield _DEADLOCK_REST_NS
+                values.clear()
+                granted = False
             if not granted:
                 self._roll_back_statement(txn, keys, values)
                 if first and keys[0] not in values:
@@ -135,7 +155,7 @@ class PessimisticLocker:
         """
         blocked: list[tuple[KvRequest, KeyIsLocked]] = []
         conflict = False
-        fatal: object = None
+        fatal: list[KvRequest] = []
         for request in requests:
             result = request.result
             if isinstance(result, Acquired):
@@ -147,12 +167,9 @@ class PessimisticLocker:
             elif isinstance(result, KeyIsLocked):
                 blocked.append((request, result))
             else:
-                fatal = result
-                if isinstance(result, RegionError):
-                    # Perhaps it was carried out all the same: the rollback includes its keys.
-                    txn.locked.update(dict.fromkeys(request.keys))
-        if fatal is not None:
-            raise TransactionAborted(_reason(fatal))
+                fatal.append(request)
+        if fatal:
+            raise _end_of(txn, fatal)
         return None if conflict else blocked
 
     def _request(
@@ -191,9 +208,34 @@ class PessimisticLocker:
                 del values[key]
 
 
+def _is_of_statement(aborted: TransactionAborted, keys: Sequence[bytes]) -> bool:
+    """Returns whether it is a deadlock that ends if the statement gives its own locks back.
+
+    Source: client-go txnkv/transaction/txn.go (``IsRetryable``).
+    """
+    return isinstance(aborted, _Deadlocked) and aborted.held_key in keys
+
+
+def _end_of(txn: TransactionState, fatal: Sequence[KvRequest]) -> TransactionAborted:
+    """Returns what ends a statement; a deadlock, which need not end it, only if all else is well.
+
+    Of a request with a region's error nobody knows whether it was carried out: the transaction's
+    rollback includes its keys.
+    """
+    ends: TransactionAborted | None = None
+    for request in fatal:
+        result = request.result
+        if not isinstance(result, Deadlock):
+            ends = TransactionAborted(_reason(result))
+        elif ends is None:
+            ends = _Deadlocked(result.held_key)
+        if isinstance(result, RegionError):
+            txn.locked.update(dict.fromkeys(request.keys))
+    assert ends is not None
+    return ends
+
+
 def _reason(result: object) -> str:
-    if isinstance(result, Deadlock):
-        return "deadlock"
     if isinstance(result, AlreadyExist):
         return "already_exist"
     return type(result).__name__

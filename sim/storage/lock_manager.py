@@ -38,6 +38,11 @@ class Deadlock(MvccError):
     key: bytes
     wait_chain: tuple[WaitForEntry, ...]
 
+    @property
+    def held_key(self) -> bytes:
+        """The key of the waiter's own that closes the circle (TiKV's ``deadlock_key_hash``)."""
+        return self.wait_chain[-2].key
+
 
 @dataclass(slots=True, eq=False)
 class _Waiter:
