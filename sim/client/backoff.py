@@ -5,8 +5,8 @@ request add up to its budget, the next error is the answer. Time spent on the ne
 for an answer, is not counted, nor are the waits for a busy server until they add up to ten minutes.
 
 Source: tikv/client-go config/retry/config.go (BoTiKVRPC and others), backoff.go (isSleepExcluded),
-txnkv/transaction/2pc.go (PrewriteMaxBackoff, CommitMaxBackoff); pingcap/tidb pkg/store/copr
-(copNextMaxBackoff).
+txnkv/transaction/2pc.go (pessimisticLockMaxBackoff, PrewriteMaxBackoff); pingcap/tidb pkg/config
+(commit-timeout), pkg/store/copr (copNextMaxBackoff).
 """
 
 from typing import Final, NamedTuple
@@ -47,13 +47,15 @@ TXN_LOCK_FAST: Final = Backoff("txnLockFast", 2, 3_000, jitter=True)
 BUSY_LIMIT_NS: Final = 600 * NS_PER_S
 """How long a busy server is waited for beside the budget."""
 
-_DEFAULT_BUDGET_NS = 20 * NS_PER_S
+_WEIGHT = 2
+"""TiDB's ``tidb_backoff_weight``, by which client-go multiplies each budget."""
+_DEFAULT_BUDGET_NS = _WEIGHT * 20 * NS_PER_S
 
 BUDGETS_NS: Final = dict.fromkeys(Kind, _DEFAULT_BUDGET_NS) | {
-    Kind.PREWRITE: 40 * NS_PER_S,
-    Kind.COMMIT: 41 * NS_PER_S,
+    Kind.PREWRITE: _WEIGHT * 40 * NS_PER_S,
+    Kind.COMMIT: _WEIGHT * 41 * NS_PER_S,
 }
-"""What the waits of a request may add up to; a lock request has ``innodb_lock_wait_timeout``."""
+"""What the waits of a request may add up to. Waiting in a store for a lock is none of them."""
 
 
 class Backoffer:

@@ -151,9 +151,7 @@ class TidbNode:
 
     def backoffer(self, kind: Kind) -> Backoffer:
         """Returns the backoffs of requests of one kind, none of them used."""
-        is_lock = kind is Kind.LOCK
-        limit_ns = self.settings.innodb_lock_wait_timeout_ns if is_lock else BUDGETS_NS[kind]
-        return Backoffer(limit_ns, self._region_backoffs)
+        return Backoffer(BUDGETS_NS[kind], self._region_backoffs)
 
     def send(self, request: KvRequest) -> None:
         """Sends a request to its store."""

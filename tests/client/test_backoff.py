@@ -69,6 +69,6 @@ def test_a_busy_server_is_waited_for_beside_the_budget_but_not_for_ever() -> Non
 
 def test_every_kind_of_request_has_a_budget() -> None:
     assert set(BUDGETS_NS) == set(Kind)
-    assert BUDGETS_NS[Kind.COP] == 20 * NS_PER_S
-    assert BUDGETS_NS[Kind.PREWRITE] == 40 * NS_PER_S
-    assert BUDGETS_NS[Kind.COMMIT] == 41 * NS_PER_S
+    assert BUDGETS_NS[Kind.COP] == BUDGETS_NS[Kind.LOCK] == 40 * NS_PER_S
+    assert BUDGETS_NS[Kind.PREWRITE] == 80 * NS_PER_S
+    assert BUDGETS_NS[Kind.COMMIT] == 82 * NS_PER_S

@@ -7,6 +7,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import pytest
+
+from sim.client.backoff import BUDGETS_NS
 from sim.protocol.percolator import Acquired
 from sim.protocol.region_errors import RpcError
 from sim.server.control import Control
@@ -25,11 +28,16 @@ if TYPE_CHECKING:
 US = 1_000
 
 
+@pytest.fixture(autouse=True)
+def _no_retries(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(BUDGETS_NS, Kind.LOCK, 0)
+
+
 class Broken:
     """A scene, and what is done to its connections."""
 
     def __init__(self, *answers: object) -> None:
-        self.of = ScriptedStores(tikv=IN_MEMORY, tidb={"innodb_lock_wait_timeout_ns": 0})
+        self.of = ScriptedStores(tikv=IN_MEMORY)
         self.of.answer(*answers)
 
     @property

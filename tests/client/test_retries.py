@@ -29,7 +29,7 @@ US = 1_000
 
 
 def scripted(*answers: object) -> ScriptedStores:
-    of = ScriptedStores(tikv=IN_MEMORY, tidb={"innodb_lock_wait_timeout_ns": 3 * NS_PER_S})
+    of = ScriptedStores(tikv=IN_MEMORY)
     of.answer(*answers)
     return of
 
@@ -185,12 +185,12 @@ def test_a_store_that_lags_behind_what_is_known_is_given_time() -> None:
 def test_the_error_is_the_answer_when_the_budget_is_used_up() -> None:
     of = scripted(*[NotLeader(1)] * 100)
     group = group_of(of, b"k")
-    of.scene.run(10 * NS_PER_S)
+    of.scene.run(60 * NS_PER_S)
     assert group.event.triggered
     assert group.failure == NotLeader(1)
     assert isinstance(group.requests[0].result, NotLeader)
-    # innodb_lock_wait_timeout is 3 s here; the last wait of 500 ms may pass it.
-    assert 3 * NS_PER_S <= of.scene.counted("backoff_ns", "regionScheduling") < 3.5 * NS_PER_S
+    # pessimisticLockMaxBackoff is 20 s, tidb_backoff_weight 2; the last wait of 500 ms may pass it.
+    assert 40 * NS_PER_S <= of.scene.counted("backoff_ns", "regionScheduling") < 40.5 * NS_PER_S
 
 
 def test_a_leader_whose_term_was_over_is_asked_again_at_once_and_the_others_at_last() -> None:
