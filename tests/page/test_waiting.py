@@ -59,7 +59,7 @@ def test_a_variant_with_room_is_named_too() -> None:
 def test_waits_that_are_refused_are_not_called_none() -> None:
     of = found({WAITS: (130.0, 0.0), TXNS: (140.0, 0.0)})
     assert "0 ms with in_memory" in waits_words(of, 0)
-    rows = [
+    rows: list[dict[str, Any]] = [
         {"metric": metric, "class": "all", "stat": "mean", "point": {}, "variant": variant,
          "value": value, "ci_low": None, "ci_high": None, "replications": 2, "refused": refused}
         for metric, variant, value, refused in (
