@@ -9,9 +9,9 @@ from analysis.lint.scenario_warning import LintedCase, ScenarioWarning, said_by
 from analysis.metrics.catalogue import MetricKey
 from analysis.study.expectation import Expectation
 from analysis.study.study import Study
-from sim.pd.placement import parse_version
 from sim.scenario.quantities import RATE
 from sim.scenario.schema.tikv import DEFAULTS
+from sim.scenario.versions import parse_version
 
 _MODES: Final = ("in_memory", "pipelined")
 _MEANS_FIRST: Final = ("baseline", "base", "control", "before", "default")

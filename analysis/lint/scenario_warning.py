@@ -6,10 +6,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from analysis.study.study import Study
-from sim.pd.placement import IN_MEMORY_SINCE, parse_version
 from sim.scenario import Scenario
 from sim.scenario.quantities import DURATION
 from sim.scenario.schema.operations import Operation, UpgradeStore
+from sim.scenario.versions import IN_MEMORY_SINCE, parse_version
 from sim.unit_result import simulated_ns
 
 

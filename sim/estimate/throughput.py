@@ -16,8 +16,8 @@ from sim.estimate.pollers import MOST_USED
 from sim.estimate.regions import refused_by_memory
 from sim.estimate.response import Response, ResponseTimes
 from sim.estimate.store import StoreLoad, StoreModel
-from sim.pd.placement import IN_MEMORY_SINCE, parse_version
 from sim.scenario.resolved import Scenario
+from sim.scenario.versions import IN_MEMORY_SINCE, parse_version
 from sim.units import NS_PER_S
 
 _CLOSE: Final = 0.001

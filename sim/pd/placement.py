@@ -11,28 +11,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from sim.protocol.region import Region, RegionId, RegionMap, Route
+from sim.scenario.versions import Version
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-
-Version = tuple[int, int, int]
-
-
-def parse_version(text: str) -> Version:
-    """Returns ``6.0.0`` as numbers.
-
-    Raises:
-        ValueError: if it is not three numbers with dots between, with or without a leading ``v``.
-    """
-    parts = text.removeprefix("v").split(".")
-    if len(parts) != 3 or not all(part.isdecimal() for part in parts):
-        raise ValueError(f"{text!r} is not a version; write three numbers, as in 6.0.0")
-    major, minor, patch = map(int, parts)
-    return major, minor, patch
-
-
-IN_MEMORY_SINCE: Version = (6, 0, 0)
-"""Feature gate of in-memory pessimistic locks (tikv/tikv#12078)."""
 
 
 class Placement:

@@ -23,7 +23,6 @@ from typing import Final
 
 from sim.distributions import Sampler
 from sim.engine import UNTIL_WOKEN, Cores, Process, Story
-from sim.pd.placement import IN_MEMORY_SINCE
 from sim.protocol.admin import (
     AdminCommand,
     ChangePeer,
@@ -64,6 +63,7 @@ from sim.raftstore.peer import (
 from sim.raftstore.split import SplitRegion
 from sim.raftstore.write_thread import SPIN_NS, WriteThread
 from sim.scenario.schema.hardware import CpuCosts
+from sim.scenario.versions import IN_MEMORY_SINCE
 
 Batch = list[tuple[Peer, list[Entry]]]
 

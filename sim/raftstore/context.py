@@ -13,7 +13,6 @@ from typing import Protocol
 
 from sim.engine import LeanEnv
 from sim.pd.client import PdClient
-from sim.pd.placement import Version
 from sim.protocol.ablations import Ablations
 from sim.protocol.concurrency_manager import ConcurrencyManager
 from sim.protocol.lock_table import InstanceMemory
@@ -27,6 +26,7 @@ from sim.raftstore.probe import RaftstoreProbe
 from sim.raftstore.router import Router
 from sim.raftstore.ticks import Ticks
 from sim.scenario.schema.tikv import Tikv
+from sim.scenario.versions import Version
 from sim.transport.messages import DiskUsage, RaftMessage
 from sim.transport.transport import Transport
 

@@ -23,7 +23,6 @@ transfer.
 
 from __future__ import annotations
 
-from sim.pd.placement import IN_MEMORY_SINCE
 from sim.protocol.admin import ChangePeer, TransferLeaderCommand
 from sim.protocol.lock_table import LocksStatus
 from sim.protocol.raft import LEADER
@@ -40,6 +39,7 @@ from sim.raftstore.propose import (
     propose_admin,
     propose_locks,
 )
+from sim.scenario.versions import IN_MEMORY_SINCE
 from sim.transport.messages import DiskUsage, TransferLeaderAck, TransferLeaderRequest
 
 

@@ -13,7 +13,7 @@ from sim.hardware.disk import Disk
 from sim.hardware.machine_cpu import MachineCpu
 from sim.hardware.network import Link, Network
 from sim.pd.client import PdClient
-from sim.pd.placement import IN_MEMORY_SINCE, Placement, Version, parse_version
+from sim.pd.placement import Placement
 from sim.pd.tso import TimestampOracle
 from sim.protocol.concurrency_manager import ConcurrencyManager
 from sim.protocol.region import Region, RegionMap, Route
@@ -25,6 +25,7 @@ from sim.raftstore.peer import AppliedState, Peer
 from sim.record.recorder import Recorder
 from sim.scenario.resolved import Scenario
 from sim.scenario.schema.hardware import Hardware
+from sim.scenario.versions import IN_MEMORY_SINCE, Version, parse_version
 from sim.server.store import Store
 from sim.server.unheard_commits import UnheardCommits
 from sim.storage.block_cache import RowMisses

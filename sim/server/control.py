@@ -10,7 +10,6 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 from sim.hardware.network import Link
-from sim.pd.placement import parse_version
 from sim.protocol.region import RegionId
 from sim.raftstore.msg import (
     AskChangePeer,
@@ -21,6 +20,7 @@ from sim.raftstore.msg import (
     StartTransfer,
 )
 from sim.raftstore.peer import Peer
+from sim.scenario.versions import parse_version
 from sim.server.cluster import Cluster, ConnectionListener
 from sim.server.store import Store
 from sim.transport.messages import DiskUsage
