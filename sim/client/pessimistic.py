@@ -77,6 +77,25 @@ class PessimisticLocker:
                 that must not exist, or a region that has not been reached for as long as a lock is
                 waited for.
         """
+        first = not txn.primary
+        try:
+            return (yield from self._lock_in_rounds(txn, statement, keys, since_ns))
+        except _Deadlocked as deadlock:
+            if deadlock.held_key not in keys:
+                raise
+        # It ends if the statement gives its own locks back (client-go's ``IsRetryable``).
+        for key in keys:
+            txn.locked.pop(key, None)
+        yield self.roll_back(txn, keys)
+        yield _DEADLOCK_REST_NS
+        if first:
+            txn.primary = b""
+        return None
+
+    def _lock_in_rounds(
+        self, txn: TransactionState, statement: Statement, keys: tuple[bytes, ...], since_ns: int
+    ) -> Generator[Wait, Any, dict[bytes, object] | None]:
+        """Locks ``keys``, a primary before the others; returns and raises as ``lock`` does."""
         groups = keys_by_region(self._node.regions, keys)
         first = not txn.primary
         if first:
@@ -86,15 +105,10 @@ class PessimisticLocker:
         for batch in rounds:
             try:
                 granted = yield from self._lock_together(txn, statement, batch, values, since_ns)
-            except TransactionAborted as aborted:
-                if not _is_of_statement(aborted, keys):
-                    # The transaction's rollback frees what this statement has locked so far, too.
-                    txn.locked.update(dict.fromkeys(values))
-                    raise
-                yield self.roll_back(txn, keys)
-                yield _DEADLOCK_REST_NS
-                values.clear()
-                granted = False
+            except TransactionAborted:
+                # The transaction's rollback frees what this statement has locked so far, too.
+                txn.locked.update(dict.fromkeys(values))
+                raise
             if not granted:
                 self._roll_back_statement(txn, keys, values)
                 if first and keys[0] not in values:
@@ -206,14 +220,6 @@ class PessimisticLocker:
             self.roll_back(txn, held)
             for key in held:
                 del values[key]
-
-
-def _is_of_statement(aborted: TransactionAborted, keys: Sequence[bytes]) -> bool:
-    """Returns whether it is a deadlock that ends if the statement gives its own locks back.
-
-    Source: client-go txnkv/transaction/txn.go (``IsRetryable``).
-    """
-    return isinstance(aborted, _Deadlocked) and aborted.held_key in keys
 
 
 def _end_of(txn: TransactionState, fatal: Sequence[KvRequest]) -> TransactionAborted:
