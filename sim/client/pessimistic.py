@@ -73,9 +73,8 @@ class PessimisticLocker:
             locks are to blame for.
 
         Raises:
-            TransactionAborted: a deadlock for locks of earlier statements, lock wait timeout, a row
-                that must not exist, or a region that has not been reached for as long as a lock is
-                waited for.
+            TransactionAborted: a deadlock that locks of earlier statements close, a lock wait
+                timeout, a row that must not exist, or a region not reached within its budget.
         """
         first = not txn.primary
         try:
@@ -138,7 +137,11 @@ class PessimisticLocker:
         values: dict[bytes, object],
         since_ns: int,
     ) -> Generator[Wait, Any, bool]:
-        """Sends one request a group until each is granted; False if one met a newer version."""
+        """Sends one request a group until each is granted; False if one met a newer version.
+
+        Raises:
+            TransactionAborted: as ``lock`` says; ``_Deadlocked`` after any deadlock.
+        """
         node = self._node
         until_ns = since_ns + node.settings.innodb_lock_wait_timeout_ns
         requests = [self._request(txn, statement, route, keys, until_ns) for route, keys in groups]
