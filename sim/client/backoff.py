@@ -5,6 +5,7 @@ request add up to its budget, the next error is the answer. Time spent on the ne
 for an answer, is not counted, nor are the waits for a busy server until they add up to ten minutes.
 
 Source: tikv/client-go config/retry/config.go (BoTiKVRPC and others), backoff.go (isSleepExcluded),
+kv/variables.go (DefBackoffLockFast),
 txnkv/transaction/2pc.go (pessimisticLockMaxBackoff, PrewriteMaxBackoff); pingcap/tidb pkg/config
 (commit-timeout), pkg/store/copr (copNextMaxBackoff).
 """
@@ -42,7 +43,9 @@ REGION_SCHEDULING: Final = Backoff("regionScheduling", 2, 500, jitter=False)
 MAX_TS_NOT_SYNCED: Final = Backoff("maxTsNotSynced", 2, 500, jitter=False)
 SERVER_BUSY: Final = Backoff("tikvServerBusy", 2_000, 10_000, jitter=True)
 DISK_FULL: Final = Backoff("tikvDiskFull", 500, 5_000, jitter=False)
-TXN_LOCK_FAST: Final = Backoff("txnLockFast", 2, 3_000, jitter=True)
+TXN_LOCK: Final = Backoff("txnLock", 100, 3_000, jitter=True)
+TXN_LOCK_FAST: Final = Backoff("txnLockFast", 10, 3_000, jitter=True)
+TXN_NOT_FOUND: Final = Backoff("txnNotFound", 2, 500, jitter=False)
 
 BUSY_LIMIT_NS: Final = 600 * NS_PER_S
 """How long a busy server is waited for beside the budget."""

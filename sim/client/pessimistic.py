@@ -154,8 +154,8 @@ class PessimisticLocker:
             requests = []
             for request, met in blocked:
                 # The wait was in the store, which is why there is no backoff here.
-                ended_ts = yield from self._resolver.resolve(met.key, met.lock, 0)
-                if ended_ts is None and node.env.now_ns >= until_ns:
+                holder = yield from self._resolver.resolve(met, 0)
+                if holder.lives_ns and node.env.now_ns >= until_ns:
                     raise TransactionAborted("lock_wait_timeout")
                 for route, keys in keys_by_region(node.regions, request.keys):
                     requests.append(self._request(txn, statement, route, keys, until_ns))

@@ -80,10 +80,12 @@ class Prewriter:
             node.stats.by_kind[_PREWRITE].value += len(requests)
             group = _Prewrites(node, requests, txn)
             yield group.send()
-            requests = self._take_answers(group, answers)
+            requests = self._take_answers(txn, group, answers)
             if requests and blocked_ns >= BUDGETS_NS[_PREWRITE]:
                 raise TransactionAborted("resolve_lock_timeout")
-            blocked_ns += yield from self._resolver.resolve_all(requests, txn.start_ts, attempt)
+            blocked_ns += yield from self._resolver.resolve_for_prewrites(
+                requests, txn.start_ts, attempt
+            )
             attempt += 1
         return answers
 
@@ -103,7 +105,9 @@ class Prewriter:
             _add_secondaries(request, txn)
         return request
 
-    def _take_answers(self, group: RequestGroup, answers: list[Prewritten]) -> list[KvRequest]:
+    def _take_answers(
+        self, txn: TransactionState, group: RequestGroup, answers: list[Prewritten]
+    ) -> list[KvRequest]:
         """Adds to ``answers``; returns the requests that met a lock."""
         blocked: list[KvRequest] = []
         for request in group.requests:
@@ -112,6 +116,8 @@ class Prewriter:
                 answers.append(result)
                 self._node.stats.amended.value += len(result.amended)
             elif isinstance(result, KeyIsLocked):
+                if txn.optimistic and result.lock.start_ts > txn.start_ts:
+                    raise OptimisticConflict  # Sure to come, so nobody waits for it.
                 blocked.append(request)
             elif isinstance(result, MvccError):
                 raise _refused(result)

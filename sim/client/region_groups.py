@@ -34,10 +34,10 @@ BATCH_BYTES = 16 * KIB
 """``txnCommitBatchSize``: a larger request is cut."""
 
 _CLIENT_FIELDS: Final = (
-    "allow_lock_with_conflict", "bypass", "commit_ts", "current_ts", "expected_for_update_ts",
-    "for_update_ts", "force_sync_commit", "insert", "keys", "lock_ttl_ms", "max_commit_ts",
-    "min_commit_ts", "mutations", "one_pc", "pessimistic", "primary",
-    "request_bytes", "rollback_if_not_exist", "rows", "secondaries", "use_async_commit",
+    "access", "allow_lock_with_conflict", "bypass", "commit_ts", "current_ts",
+    "expected_for_update_ts", "for_update_ts", "force_sync_commit", "insert", "keys",
+    "lock_ttl_ms", "max_commit_ts", "min_commit_ts", "mutations", "one_pc", "pessimistic",
+    "primary", "request_bytes", "rollback_if_not_exist", "rows", "secondaries", "use_async_commit",
     "wait_timeout_ns", "wants_values",
 )  # fmt: skip
 """What a client fills in; the rest of a request is written by the stations on its way."""

@@ -89,6 +89,7 @@ def get(lab: Laboratory, words: Words) -> str:
     keys = words.keys()
     request = new_request(lab, words, Kind.BATCH_GET if len(keys) > 1 else Kind.GET, txn, keys)
     request.bypass = words.numbers("bypass")
+    request.access = words.numbers("access")
     return lab.ask(request, _show_values, words)
 
 
@@ -108,6 +109,7 @@ def scan(lab: Laboratory, words: Words) -> str:
     first, last = max(start, request.region.start_key), _before(end, request.region.end_key)
     request.keys = (first, last)
     request.bypass = words.numbers("bypass")
+    request.access = words.numbers("access")
 
     def describe(done: KvRequest) -> str:
         refusal = show_refusal(done.result)
@@ -156,7 +158,7 @@ COMMANDS: Final = (
     ),
     Command("check-secondary-locks TXN KEY…", check_secondary_locks),
     Command("resolve-lock TXN [KEY…] [commit_ts=TS]", resolve_lock),
-    Command("get KEY… [ts=TS] [bypass=TS,…]", get),
-    Command("scan [[START, END)] [ts=TS] [limit=N] [bypass=TS,…]", scan),
+    Command("get KEY… [ts=TS] [bypass=TS,…] [access=TS,…]", get),
+    Command("scan [[START, END)] [ts=TS] [limit=N] [bypass=TS,…] [access=TS,…]", scan),
     Command("scan-locks [[START, END)] [max_ts=TS] [limit=N]", scan_locks),
 )

@@ -7,6 +7,7 @@ from sim.laboratory.answers import show_lock, show_write
 from sim.laboratory.grammar import ScriptProblem
 from sim.laboratory.values import show_key, show_timestamp
 from sim.protocol.ablations import Ablations
+from sim.protocol.mvcc import LOCK_ONLY, PUT, Lock, Write
 from sim.protocol.percolator import visible_version
 from sim.protocol.region import Region, RegionMap
 from sim.protocol.region_errors import KeyNotInRegion
@@ -161,16 +162,19 @@ def value_line(request: KvRequest, key: bytes) -> str:
     cannot have changed since: a later commit at an earlier timestamp would have been in the way.
     """
     assert request.peer is not None, "a read that was served was served by a replica"
-    version = visible_version(request.peer.state.mvcc, key, request.start_ts)
-    if version is None:
-        return f"{show_key(key)} not found"
-    return f"{show_key(key)} = {version.value}"
+    mvcc = request.peer.state.mvcc
+    lock = mvcc.locks.get(key)
+    seen: Lock | Write | None = visible_version(mvcc, key, request.start_ts)
+    if lock is not None and lock.start_ts in request.access and lock.kind != LOCK_ONLY:
+        seen = lock if lock.kind == PUT else None
+    return f"{show_key(key)} not found" if seen is None else f"{show_key(key)} = {seen.value}"
 
 
 def value_lines(request: KvRequest, first: bytes, last: bytes) -> list[str]:
     """Returns the rows that a range read found."""
     assert request.peer is not None, "a read that was served was served by a replica"
-    keys = sorted(key for key in request.peer.state.mvcc.writes if first <= key <= last)
+    mvcc = request.peer.state.mvcc
+    keys = sorted(key for key in {*mvcc.writes, *mvcc.locks} if first <= key <= last)
     return [line for key in keys if "not found" not in (line := value_line(request, key))]
 
 

@@ -202,9 +202,8 @@ def read(request: KvRequest, peer: Peer, concurrency: ConcurrencyManager) -> obj
         return percolator.scan_locks(
             mvcc, peer.locks, start_key, end_key, max_ts=read_ts, limit=request.rows
         )
+    passed = request.bypass + request.access
     if request.kind is _COP:
         ranges = list(zip(keys[::2], keys[1::2], strict=True))
-        return percolator.lock_blocking_ranges(
-            mvcc, concurrency.locks, ranges, read_ts, request.bypass
-        )
-    return percolator.lock_blocking_keys(mvcc, concurrency.locks, keys, read_ts, request.bypass)
+        return percolator.lock_blocking_ranges(mvcc, concurrency.locks, ranges, read_ts, passed)
+    return percolator.lock_blocking_keys(mvcc, concurrency.locks, keys, read_ts, passed)

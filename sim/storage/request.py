@@ -84,14 +84,15 @@ class KvRequest(RaftCommand):
         max_commit_ts: a prewrite that had to commit later becomes an ordinary one; 0: no limit.
         expected_for_update_ts: by key, what the lock that prewrite finds must have been taken at.
         is_retry: it may have been carried out before: it was sent once and got no answer.
-        bypass: transactions that a read may ignore: their commit has been pushed past it.
+        bypass: transactions whose locks a read ignores: rolled back, or committed after it.
+        access: transactions whose locks a read looks through at what they have committed.
         opens_message: whether its gRPC message began with it, and its answer's; others joined one.
         waited_ns: time spent waiting for another transaction's lock.
         woken: waiters that get its latches when it is written (fair locking).
     """
 
     __slots__ = (
-        "allow_lock_with_conflict", "arrived_ns", "bypass", "caller", "cid", "commit_ts",
+        "access", "allow_lock_with_conflict", "arrived_ns", "bypass", "caller", "cid", "commit_ts",
         "connection", "current_ts", "done_ns", "executed_ns", "expected_for_update_ts", "fallback",
         "for_update_ts", "force_sync_commit", "insert", "is_retry", "keys", "kind", "latched_ns",
         "lock_ttl_ms", "max_commit_ts", "min_commit_ts", "mutations", "one_pc", "opens_message",
@@ -116,8 +117,7 @@ class KvRequest(RaftCommand):
         self.for_update_ts = 0
         self.lock_ttl_ms = 0
         self.min_commit_ts = 0
-        self.commit_ts = 0
-        self.current_ts = 0
+        self.commit_ts = self.current_ts = 0
         self.insert = False
         self.pessimistic = True
         self.allow_lock_with_conflict = False
@@ -133,6 +133,7 @@ class KvRequest(RaftCommand):
         self.rows = self.request_bytes = 0
         self.is_retry = False
         self.bypass: tuple[int, ...] = ()
+        self.access: tuple[int, ...] = ()
         self.sent_ns = self.done_ns = 0
         # Storage's: the scheduler's, the lock paths', the lock manager's.
         self.cid = 0

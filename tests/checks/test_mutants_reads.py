@@ -7,12 +7,13 @@ mistake the same run breaks nothing.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from sim.checks import holders, lock_tables, reads
-from sim.client.lock_resolver import AFTER_READ, LockResolver
+from sim.client.lock_resolver import AFTER_READ, LockHolder, LockResolver
 from sim.protocol.admin import TransferLeaderCommand
 from sim.protocol.concurrency_manager import ConcurrencyManager
 from sim.raftstore.leader_transfer import LeaderTransfer
@@ -46,7 +47,7 @@ LATE_TARGET = Recipe(
 """A merge's target beside the source's leader hears of it late."""
 
 SLOW_APPLY = Recipe(
-    seed=383,
+    seed=412,
     stores=5,
     tidb_nodes=2,
     clients=20,
@@ -119,6 +120,9 @@ RANGES = Recipe(
 )
 """Readers meet transactions that have locked many rows of a range."""
 
+TWO_PHASES = replace(RANGES, rows=2, async_commit=False)
+"""Readers meet transactions that have yet to be given a commit timestamp."""
+
 
 def laws_in(recipe: Recipe) -> set[str]:
     return {line.partition(":")[0] for line in outcome_of(recipe).violations}
@@ -126,8 +130,8 @@ def laws_in(recipe: Recipe) -> set[str]:
 
 @pytest.mark.parametrize(
     "recipe",
-    [LATE_TARGET, SLOW_APPLY, LATE_ANSWER, ONE_PHASE, RANGES],
-    ids=["late_target", "slow_apply", "late_answer", "one_phase", "ranges"],
+    [LATE_TARGET, SLOW_APPLY, LATE_ANSWER, ONE_PHASE, RANGES, TWO_PHASES],
+    ids=["late_target", "slow_apply", "late_answer", "one_phase", "ranges", "two_phases"],
 )
 def test_a_sound_run_breaks_nothing(recipe: Recipe) -> None:
     assert laws_in(recipe) == set()
@@ -165,8 +169,19 @@ def test_a_reader_that_passes_committed_locks(monkeypatch: pytest.MonkeyPatch) -
     sound: Callable[..., Any] = LockResolver.resolve
 
     def hasty(*args: Any, **options: Any) -> Any:
-        commit_ts = yield from sound(*args, **options)
-        return AFTER_READ if options.get("reading") else commit_ts
+        holder = yield from sound(*args, **options)
+        return LockHolder(AFTER_READ) if options.get("reading") else holder
 
     monkeypatch.setattr(LockResolver, "resolve", hasty)
     assert laws_in(RANGES) & {reads.FRESH, reads.REPEATABLE}
+
+
+def test_a_reader_that_looks_through_every_lock(monkeypatch: pytest.MonkeyPatch) -> None:
+    sound: Callable[..., Any] = LockResolver.resolve
+
+    def hasty(*args: Any, **options: Any) -> Any:
+        holder = yield from sound(*args, **options)
+        return LockHolder(1) if options.get("reading") else holder
+
+    monkeypatch.setattr(LockResolver, "resolve", hasty)
+    assert reads.COMMITTED in laws_in(TWO_PHASES)

@@ -237,9 +237,9 @@ def test_a_prewrite_that_meets_a_living_lock_gives_up_after_its_budget() -> None
     of = Watched(TWO_PHASES)
     holder = of.scene.cluster.tso.begin(0)
     of.scene.prewrite(b"k", holder, lock_ttl_ms=1_000_000)
-    skipping = update(b"k").writes[0]._replace(pessimistic_check=False)
-    statement = Statement("index", (), (b"a",), (skipping,), fresh_ts=True)
-    assert of.run(statement, until_ns=120 * NS_PER_S) == [("aborted", "resolve_lock_timeout")]
+    of.scene.begin(script(update(b"k"), autocommit=True), NS_PER_MS)
+    of.scene.run(120 * NS_PER_S)
+    assert of.ends.seen == [("aborted", "resolve_lock_timeout")]
     assert of.scene.locked_keys() == [b"k"]
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Final
 
-COVERING: Final = (31, 95, 266, 369, 464, 661, 718, 763, 811, 833)
+COVERING: Final = (11, 145, 266, 334, 369, 464, 637, 661, 1090, 1106)
 
 
 def covering_set(hits: dict[int, dict[str, int]]) -> list[int]:

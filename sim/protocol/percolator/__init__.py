@@ -20,6 +20,7 @@ from sim.protocol.percolator.errors import (
     MvccError,
     PessimisticLockNotFound,
     PrimaryMismatch,
+    TxnNotFound,
     WriteConflict,
 )
 from sim.protocol.percolator.prewrite import Mutation, Prewritten, prewrite
@@ -70,6 +71,7 @@ __all__ = [
     "ScannedLocks",
     "SecondaryLocks",
     "TxnAction",
+    "TxnNotFound",
     "TxnStatus",
     "WriteConflict",
     "acquire_pessimistic_lock",

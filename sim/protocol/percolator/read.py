@@ -61,7 +61,7 @@ def blocks_reader(key: bytes, lock: Lock, read_ts: int, bypass: Sequence[int] = 
         key: what is read.
         lock: the lock on it.
         read_ts: timestamp of the read; ``MAX_TS`` for a point get in auto-commit.
-        bypass: start_ts of transactions known to commit only after ``read_ts``.
+        bypass: start_ts of transactions known to be over, or to commit only after ``read_ts``.
     """
     if read_ts == MAX_TS and key == lock.primary and not (lock.use_async_commit or lock.use_one_pc):
         return False  # The newest version is asked for, and this one is not committed yet.
