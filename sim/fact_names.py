@@ -69,6 +69,7 @@ COUNTERS: Final = {
     "txns_started": Fact("Transactions begun."),
     "txns": Fact("Transactions committed, by type.", ("txn",)),
     "txn_aborts": Fact("Transactions ended otherwise.", ("reason",)),
+    "txn_aborted_ns": Fact("How long those took in sum.", ("reason",)),
     "statement_retries": Fact("Statements tried again."),
     "mutations": Fact("Keys prewritten."),
     "backoff_ns": Fact("Time requests were held back.", ("type",)),

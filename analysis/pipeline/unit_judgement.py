@@ -84,7 +84,7 @@ def judged_unit(folder: Path, scenario: Scenario, simulated_ns: int) -> JudgedUn
     event_ns = _first_event_ns(folder, fixed_ns)
     before = _before(event_ns, first, window_ns)
     window_s = window_ns / NS_PER_S
-    unfinished = _unfinished(folder)
+    unfinished = _unfinished(folder, counters)
     fall = fall_of_throughput(committed, before, first, window_s)
     if fall is None and event_ns is not None:
         fall = stop_of_work(committed, event_ns // window_ns, first, window_s)
@@ -94,7 +94,8 @@ def judged_unit(folder: Path, scenario: Scenario, simulated_ns: int) -> JudgedUn
     stopped = outage(committed, unfinished, fall, first, slowdown) or piled_up_since(
         course, before, first, window_s
     )
-    untold = missing(course, first, float(stays.total_s[first:].sum()), unfinished, window_s)
+    ended_s = stays.total_s + counters.total("txn_aborted_ns") / NS_PER_S
+    untold = missing(course, first, float(ended_s[first:].sum()), unfinished, window_s)
     if fixed_ns is not None:
         found = stopped or overload or untold
         found = found or not_judged(fixed_ns, committed[before], committed[before.stop :])
@@ -145,12 +146,17 @@ def _before(event_ns: int | None, cut: int, window_ns: int) -> slice:
     return slice(cut if cut + FEWEST_WINDOWS_BEFORE <= event else event // 2, event)
 
 
-def _unfinished(folder: Path) -> Unfinished:
-    """Returns what had not ended when the unit did."""
+def _unfinished(folder: Path, counters: _Counters) -> Unfinished:
+    """Returns what had not ended when the unit did.
+
+    Of those that gave up only how long a window's took together is known: the longest took no less
+    than their mean.
+    """
     moments = read_facts(folder, MOMENTS, ("txn_latency", "txn_unfinished"))
     ended = moments.filter(pc.equal(moments["metric"], "txn_latency"))
     left = moments.filter(pc.equal(moments["metric"], "txn_unfinished"))
-    longest_ns = pc.max(ended["max"]).as_py() or 0
+    gave_up_ns = counters.total("txn_aborted_ns") / np.maximum(counters.total("txn_aborts"), 1)
+    longest_ns = max(pc.max(ended["max"]).as_py() or 0, round(gave_up_ns.max(initial=0)))
     oldest_ns = pc.max(left["max"]).as_py() or 0
     overdue = 0
     if oldest_ns > OVERDUE * longest_ns:

@@ -48,7 +48,7 @@ def missing(
     Args:
         course: of the whole unit.
         cut: windows of warm-up.
-        ended_s: time that the transactions took together that were committed after the cut.
+        ended_s: time that the transactions took together that ended after the cut.
         unfinished: at the end of the run.
         window_s: length of a window.
     """
@@ -56,7 +56,7 @@ def missing(
     if measured < FEWEST_WINDOWS or not unfinished.count:
         return None
     backlog = np.cumsum(course.begun - course.ended)[cut:]
-    # What began before the cut is in both; what was given up is in the area alone.
+    # What began before the cut is in both.
     untold_s = min(float(backlog.sum()) * window_s - ended_s, unfinished.ages_s)
     if untold_s <= MATERIAL_MISSING * ended_s:
         return None

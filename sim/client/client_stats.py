@@ -151,6 +151,7 @@ class ClientStats:
     def aborted(self, reason: str, latency_ns: int) -> None:
         """Counts a transaction that ended without a commit, and why."""
         self._recorder.counter("txn_aborts", reason).value += 1
+        self._recorder.counter("txn_aborted_ns", reason).value += latency_ns
         self._aborted += 1
         self.stays_ns += latency_ns
 

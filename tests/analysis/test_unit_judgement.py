@@ -73,6 +73,29 @@ def test_aborted_transactions_have_ended_too(tmp_path: Path) -> None:
     assert judged(tmp_path, served=0.7).verdict is Verdict.OVERLOADED
 
 
+def test_the_time_of_those_that_gave_up_is_not_missing(tmp_path: Path) -> None:
+    """Of 20 a window, half are committed at once, and half give up after nine windows."""
+    windows = 60
+    with ParquetSink(tmp_path) as sink:
+        recorder = Recorder(WINDOW_NS, sink)
+        for window in range(windows):
+            recorder.counter("txns_started").value += 20
+            recorder.counter("txns", "t").value += 10
+            for _ in range(10):
+                recorder.series("txn_latency", "t").add(20_000_000)
+                recorder.series("lock_latency", "pipelined").add(1_000_000)
+            if window >= 9:
+                recorder.counter("txn_aborts", "lock_wait_timeout").value += 10
+                recorder.counter("txn_aborted_ns", "lock_wait_timeout").value += 90 * WINDOW_NS
+            recorder.roll((window + 1) * WINDOW_NS)
+        for age in range(90):
+            recorder.series("txn_unfinished", "t").add((age // 10) * WINDOW_NS + WINDOW_NS // 2)
+        recorder.close(windows * WINDOW_NS)
+    run = run_settings(warmup_ns=10 * WINDOW_NS, window_ns=WINDOW_NS)
+    found = judged_unit(tmp_path, replace(quickstart(), run=run), windows * WINDOW_NS)
+    assert found.verdict is Verdict.STABLE
+
+
 def test_a_warmup_that_is_given_is_believed(tmp_path: Path) -> None:
     assert judged(tmp_path, 1.0, 15 * WINDOW_NS + 1).warmup_windows == 16
     (tmp_path / "long").mkdir()
