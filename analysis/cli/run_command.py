@@ -1,78 +1,20 @@
-"""``run``: from a scenario file to a study folder.
-
-The order is chosen so that nothing waits that need not: the scenario is checked, units that are
-done are found, and Spark is started only when there is work for it.
-"""
+"""``run``: the scenario is checked, then the study is run."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
-from pathlib import Path
 
-from analysis.cli.console_listener import ConsoleListener
-from analysis.cli.failures import ExitStatus
-from analysis.cli.spark import spark
-from analysis.cli.study_app import ExportCommand, RunCommand
-from analysis.cli.study_report import report_result
-from analysis.pipeline.object_store import ObjectStore, is_address
-from analysis.pipeline.spark_master import is_local
-from analysis.pipeline.store_copy import copied_study_folder
-from analysis.running.rounds import RoundSettings
-from analysis.running.run_study import complete_study
-from analysis.study.ledger import scan
+from analysis.cli.study_app import RunCommand
 from analysis.study.load import load_study
-from analysis.study.study_folder import study_folder
-from analysis.study.units import count
-from analysis.terminal.console import messages, say, words_aside
+from analysis.terminal.console import words_aside
 
 
 def run_command(request: RunCommand) -> int:
     """Runs a study; returns the exit status."""
     begun_s = time.perf_counter()
-    into_store = request.out is not None and is_address(request.out)
-    shares_folder = is_local(request.master) or not into_store
-    with (
-        words_aside(when=request.as_json),
-        spark(request.master, shares_folder=shares_folder) as starter,
-    ):
+    with words_aside(when=request.as_json):
         study = load_study(request.file, request.overrides, request.seed, request.replications)
-        store = ObjectStore.at(request.out) if request.out and into_store else None
-        usual = study_folder(study.name, request.overrides, request.seed)
-        folder = usual if request.out is None or store is not None else Path(request.out)
-        settings = RoundSettings.of(
-            study,
-            folder,
-            starter,
-            store,
-            after_failure="stop" if request.fail_fast else "go on",
-            retry="failed" if request.retry else "missing",
-            plots="none" if request.no_plots else "all",
-        )
-        if store is not None:
-            say(messages(), f"{store}: {folder} is this machine's copy")
-        console = ConsoleListener(settings.starter.master, settings.after_failure, folder)
-        with told_when_interrupted(settings, console), copied_study_folder(folder, store):
-            result = complete_study(settings, console, begun_s)
-            status = report_result(result, as_json=request.as_json)
-        if request.trace and status in (ExitStatus.FINE, ExitStatus.CLAIM_FAILED):
-            traces = ExportCommand(folder=folder, format_="trace", trace=request.trace)
-            return traces() or status
-        return status
+        # Takes two CPU seconds to import: a mistake in the scenario need not wait for it.
+        from analysis.cli.study_run import carry_out
 
-
-@contextmanager
-def told_when_interrupted(settings: RoundSettings, console: ConsoleListener) -> Iterator[None]:
-    """Says what an interrupted run has kept."""
-    try:
-        yield
-    except KeyboardInterrupt:
-        done = scan(settings.folder / "units").done
-        kept = count(len(done), "unit")
-        if console.plan is not None:
-            asked = console.plan.units
-            kept = f"{sum(unit.unit_hash in done for unit in asked)} of {count(len(asked), 'unit')}"
-        say(messages(), f"interrupted: {kept} done and kept; "
-                        f"the same command continues from there")  # fmt: skip
-        raise
+        return carry_out(request, study, begun_s)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from analysis.cli import run_command, spark
+from analysis.cli import spark, study_run
 from analysis.cli.app import main, with_default_command
 from analysis.cli.failures import ExitStatus
 from analysis.terminal.console import output
@@ -201,7 +201,7 @@ def test_a_full_disk_is_one_message(
 
     monkeypatch.setattr(spark, "SparkStarter", NoSpark)
     monkeypatch.setattr(spark, "stop_spark", lambda _: None)
-    monkeypatch.setattr(run_command, "complete_study", no_space)
+    monkeypatch.setattr(study_run, "complete_study", no_space)
     scenario = ROOT / "scenarios" / "quickstart.yaml"
     assert main([str(scenario), "--out", str(tmp_path)]) == ExitStatus.UNITS_FAILED
     assert capsys.readouterr().err == (
