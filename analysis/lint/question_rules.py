@@ -59,6 +59,19 @@ def without_effect(study: Study, cases: list[LintedCase]) -> Iterator[ScenarioWa
                 )
 
 
+def no_locks(study: Study, cases: list[LintedCase]) -> Iterator[ScenarioWarning]:
+    """Yields a comparison of kinds of locks in which nobody locks, unless it claims just that."""
+    modes = {case.scenario.tikv.lock_mode for case in cases}
+    locks = any(case.scenario.workload.takes_locks for case in cases)
+    is_control = any(claim.against and claim.above and claim.below for claim in study.expect)
+    if len(modes) > 1 and not locks and not is_control:
+        yield ScenarioWarning(
+            "compare",
+            "the kind of locks makes no difference to transactions that take none (in auto-commit "
+            "they do only after a conflict); compare something else, or lock rows",
+        )
+
+
 def gate(case: LintedCase) -> Iterator[ScenarioWarning]:
     """Yields in-memory locks that the feature gate keeps out for the whole run."""
     if case.scenario.tikv.lock_mode == "in_memory" and case.gated_by is not None:

@@ -45,6 +45,7 @@ def _all(study: Study) -> Iterator[ScenarioWarning]:
     if question_rules.is_steady(study):
         yield from question_rules.names(first)
         yield from question_rules.without_effect(study, first)
+        yield from question_rules.no_locks(study, first)
         yield from question_rules.claims(study, by_name)
         yield from question_rules.wanted(study, by_name)
         yield from question_rules.limits(study, first)

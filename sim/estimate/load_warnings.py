@@ -6,6 +6,7 @@ from typing import Final, NamedTuple
 from sim.estimate.footprint import Footprint
 from sim.estimate.throughput import Balance
 from sim.scenario.resolved import Scenario
+from sim.scenario.schema.operations import UpgradeStore
 from sim.units import NS_PER_S
 
 _IDLE: Final = 0.02
@@ -46,7 +47,7 @@ def load_warnings(
             f"one row is locked {min(hot_row_used, 1.0):.0%} of the time: transactions wait for "
             "each other there, not for a station; spread the rows if that is not the question",
         )
-    yield from _of_locks(scenario, footprint, found)
+    yield from _of_locks(scenario, found)
     ended = found.txn_per_s * scenario.run.measure_ns / NS_PER_S
     if ended < _SELDOM:
         yield LoadWarning(
@@ -82,19 +83,13 @@ def _of_load(scenario: Scenario, busiest: str, used: float) -> Iterator[LoadWarn
         )
 
 
-def _of_locks(scenario: Scenario, footprint: Footprint, found: Balance) -> Iterator[LoadWarning]:
-    if not footprint.lock_requests:
-        yield LoadWarning(
-            "workload.kind",
-            "takes no pessimistic locks: lock modes cannot differ; use explicit transactions that "
-            "write",
-        )
-    elif scenario.tikv.lock_mode == "in_memory" and not found.in_memory:
-        oldest = min(scenario.cluster.store_versions)
+def _of_locks(scenario: Scenario, found: Balance) -> Iterator[LoadWarning]:
+    upgrades = any(isinstance(each, UpgradeStore) for each in scenario.operations)
+    if upgrades and scenario.tikv.lock_mode == "in_memory" and not found.in_memory:
         yield LoadWarning(
             "cluster.store_versions",
-            f"a store of {oldest} keeps all locks out of memory as long as it is there; they are "
-            "pipelined",
+            f"computed as before the upgrade, when a store of "
+            f"{min(scenario.cluster.store_versions)} keeps all locks out of memory",
         )
     elif found.in_memory and found.store.lock_share > 0.001:
         yield LoadWarning(

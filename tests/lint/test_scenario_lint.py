@@ -53,7 +53,14 @@ TWO_DIE = (
     "operations=[{name: it, at: 3s, do: crash_store, store: 1%s}, "
     "{name: other, at: 4500ms, do: crash_store, store: 2}]"
 )
+ONE_KIND = "compare=null"
+AUTOCOMMIT = "workload.transactions.move={autocommit: true, statements: [{update: acct, rows: 1}]}"
 CASES = [
+    (
+        "compare: the kind of locks makes no difference to transactions that take none",
+        [AUTOCOMMIT],
+        [AUTOCOMMIT, ONE_KIND],
+    ),
     (
         "operations.other.at: from 4500ms to the end too many stores are down for a quorum",
         [TWO_DIE % ""],
@@ -227,13 +234,13 @@ CASES = [
     ),
     (
         "run.precision.lock_latency_ms: there is no such number: custom takes no pessimistic",
-        ["workload.transactions={move: {autocommit: true, statements: [{update: acct}]}}",
-         "run.precision={lock_latency_ms: 5%}"],
+        [AUTOCOMMIT, ONE_KIND, "run.precision={lock_latency_ms: 5%}"],
         ["run.precision={lock_latency_ms: 5%}"],
     ),
     (
         "run.precision.lock_latency_ms: there is no such number: oltp_read_only takes no",
-        ["workload={kind: oltp_read_only, threads: 8}", "run.precision={lock_latency_ms: 5%}"],
+        ["workload={kind: oltp_read_only, threads: 8}", "run.precision={lock_latency_ms: 5%}",
+         ONE_KIND],
         ["workload={kind: oltp_read_write, threads: 8}", "run.precision={lock_latency_ms: 5%}"],
     ),
     (
