@@ -9,7 +9,8 @@ Invariant, for every request on every replica that carries it out:
   answered, before that timestamp was handed out;
 - no version appears later at or below a timestamp at which its key has been read, but that of a
   transaction through whose lock it was read;
-- which is committed on that key next, at a timestamp no later than the read's.
+- a transaction through whose lock a key was read is committed there next, at a timestamp no later
+  than the read's.
 
 What is older than the oldest running transaction may have been collected: a replica that has no
 version at all of such a key is not blamed.

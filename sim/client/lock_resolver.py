@@ -87,15 +87,16 @@ class LockResolver:
             yield finished
         return LockHolder(commit_ts)
 
-    def resolve_for_reads(
-        self, reads: list[KvRequest], start_ts: int, attempt: int
+    def resolve_all(
+        self, requests: list[KvRequest], start_ts: int, attempt: int, *, reading: bool = False
     ) -> Generator[Wait, Any, int]:
-        """Makes reads that have met a lock ready to be sent again.
+        """Makes requests that have met a lock ready to be sent again; backs off if one lives.
 
         Args:
-            reads: one transaction's.
+            requests: reads or prewrites of one transaction.
             start_ts: the transaction's.
-            attempt: how often its reads were blocked before; the backoff grows with it.
+            attempt: how often its requests were blocked before; the backoff grows with it.
+            reading: as in ``resolve``; a read is told which locks it may pass.
 
         Returns:
             How long it took, in ns.
@@ -103,30 +104,20 @@ class LockResolver:
         node = self._node
         began_ns = node.env.now_ns
         lives_ns = 0
-        for read in reads:
-            met = _take_lock_met(read)
-            holder = yield from self.resolve(met, start_ts, reading=True)
+        for request in requests:
+            met = request.result
+            assert isinstance(met, KeyIsLocked), f"unexpected answer {met!r}"
+            request.result = None
+            holder = yield from self.resolve(met, start_ts, reading=reading)
             lives_ns = max(lives_ns, holder.lives_ns)
-            if not holder.lives_ns and 0 < holder.commit_ts <= start_ts:
-                read.access = (*read.access, met.lock.start_ts)
-            elif not holder.lives_ns:
-                read.bypass = (*read.bypass, met.lock.start_ts)
+            if reading and not holder.lives_ns:
+                if 0 < holder.commit_ts <= start_ts:
+                    request.access = (*request.access, met.lock.start_ts)
+                else:
+                    request.bypass = (*request.bypass, met.lock.start_ts)
         if lives_ns:
-            yield min(TXN_LOCK_FAST.wait_ns(attempt, node.lock_backoffs), lives_ns)
-        return node.env.now_ns - began_ns
-
-    def resolve_for_prewrites(
-        self, prewrites: list[KvRequest], start_ts: int, attempt: int
-    ) -> Generator[Wait, Any, int]:
-        """Makes prewrites that have met a lock ready to be sent again; as ``resolve_for_reads``."""
-        node = self._node
-        began_ns = node.env.now_ns
-        lives_ns = 0
-        for prewrite in prewrites:
-            holder = yield from self.resolve(_take_lock_met(prewrite), start_ts)
-            lives_ns = max(lives_ns, holder.lives_ns)
-        if lives_ns:
-            yield min(TXN_LOCK.wait_ns(attempt, node.lock_backoffs), lives_ns)
+            backoff = TXN_LOCK_FAST if reading else TXN_LOCK
+            yield min(backoff.wait_ns(attempt, node.lock_backoffs), lives_ns)
         return node.env.now_ns - began_ns
 
     def _holder(
@@ -241,10 +232,3 @@ class LockResolver:
                 for lock in found.locks:
                     commit_ts = max(commit_ts, lock.min_commit_ts)
         return commit_ts
-
-
-def _take_lock_met(request: KvRequest) -> KeyIsLocked:
-    met = request.result
-    assert isinstance(met, KeyIsLocked), f"unexpected answer {met!r}"
-    request.result = None
-    return met

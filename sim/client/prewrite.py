@@ -83,9 +83,7 @@ class Prewriter:
             requests = self._take_answers(txn, group, answers)
             if requests and blocked_ns >= BUDGETS_NS[_PREWRITE]:
                 raise TransactionAborted("resolve_lock_timeout")
-            blocked_ns += yield from self._resolver.resolve_for_prewrites(
-                requests, txn.start_ts, attempt
-            )
+            blocked_ns += yield from self._resolver.resolve_all(requests, txn.start_ts, attempt)
             attempt += 1
         return answers
 

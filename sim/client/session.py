@@ -199,8 +199,8 @@ class Session:
             requests = group.refusals()
             if requests and blocked_ns >= BUDGETS_NS[kind]:
                 raise TransactionAborted("resolve_lock_timeout")
-            blocked_ns += yield from self._resolver.resolve_for_reads(
-                requests, txn.start_ts, attempt
+            blocked_ns += yield from self._resolver.resolve_all(
+                requests, txn.start_ts, attempt, reading=True
             )
             attempt += 1
 
