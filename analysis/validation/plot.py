@@ -33,17 +33,17 @@ def anchors_picture(judged: Sequence[Judged]) -> Picture:
 
 def _draw_levels(axes: Axes, shown: Sequence[Judged]) -> None:
     for kind, words in KINDS.items():
-        pairs = [
+        of_kind = [
             (each.anchor.theirs.value, each.ours.value)
             for each in shown
-            if each.ours and each.anchor.kind == kind and min(each.anchor.theirs.value,
-                                                              each.ours.value) > 0
-        ]  # fmt: skip
-        if pairs:
-            theirs, ours = zip(*pairs, strict=True)
+            if each.ours and each.anchor.kind == kind
+        ]
+        if of_kind:
+            # A kind of changes alone has no level, but the legend is that of both pictures.
+            pairs = [pair for pair in of_kind if min(pair) > 0]
             axes.plot(
-                theirs, ours, _MARKERS[kind], markersize=5, label=words, markerfacecolor="none",
-                color=_COLOURS[kind],
+                [theirs for theirs, _ in pairs], [ours for _, ours in pairs], _MARKERS[kind],
+                markersize=5, label=words, markerfacecolor="none", color=_COLOURS[kind],
             )  # fmt: skip
     axes.set(xscale="log", yscale="log", xlabel="their figure", ylabel="our figure")
     limits = (*axes.get_xlim(), *axes.get_ylim())
