@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final, NamedTuple
 
 from analysis.metrics.catalogue import STATIONS, STATIONS_OF, MetricKey
+from analysis.metrics.rounding import NOT_KNOWN
 from analysis.page.findings import Findings
 from analysis.report.capacity_table import FULL
 from analysis.report.cells import plain_value
@@ -143,7 +144,11 @@ def _busy(station: Busiest) -> str:
 
 def _waits(found: Findings, point: int, variant: str) -> str:
     waits, whole = (found.value(point, variant, key) for key in (WAITS, TXNS))
-    of = f" of {plain_value(whole)} ms" if whole.is_there else " ms"
+    time = plain_value(whole) if whole.is_there else NOT_KNOWN
+    of = "" if time == NOT_KNOWN else f" of {time} ms"
     if waits.is_there and whole.is_there and not whole.at_least and waits.value >= whole.value:
         return f"nearly all{of} with {variant}"  # waits that ended, of transactions that had not
-    return f"{plain_value(waits) if waits.is_there else '0'}{of} with {variant}"
+    part = plain_value(waits) if waits.is_there else "0"
+    if part == NOT_KNOWN:
+        return f"an unknown part{of} with {variant}"
+    return f"{part}{of or ' ms'} with {variant}"

@@ -20,6 +20,7 @@ from sim.protocol.mvcc import PUT
 from sim.protocol.percolator import Mutation
 from sim.scenario.schema.arrival import StatementSpec, TableSpec, TransactionSpec
 from sim.streams import Stream, Streams
+from sim.workload.custom_reads import TableReads
 from sim.workload.layout import Table, rows_by_handle
 from sim.workload.statement import Read, ReadKind, Script, Statement
 
@@ -46,7 +47,10 @@ class CustomWorkload:
 
     def tables(self) -> tuple[Table, ...]:
         """Returns the tables in key order, which is the order they were given in."""
-        return tuple(_table(table, self._table_ids[table.name]) for table in self._tables.values())
+        return tuple(
+            _table(table, self._table_ids[table.name], TableReads(table, self._specs))
+            for table in self._tables.values()
+        )
 
     def transaction(self, client_id: int) -> Script:
         """Draws the next transaction of one client from that client's own stream."""
@@ -127,6 +131,12 @@ def _read_what_is_locked(statement: Statement) -> None:
         statement.reads = (Read(kind, statement.lock_keys, len(statement.lock_keys)),)
 
 
-def _table(spec: TableSpec, table_id: int) -> Table:
+def _table(spec: TableSpec, table_id: int, reads: TableReads) -> Table:
     rows = rows_by_handle(spec.name, table_id, spec.rows, spec.row_bytes)
-    return Table(spec.name, record_prefix(table_id)[:-2], (rows,), scattered_reads=1.0)
+    return Table(
+        spec.name,
+        record_prefix(table_id)[:-2],
+        (rows,),
+        scattered_reads=reads.per_transaction(),
+        read_parts=reads.parts,
+    )

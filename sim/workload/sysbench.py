@@ -20,22 +20,22 @@ all but the smallest tables, and then the commit is asynchronous.
 ``insert`` sends id 0, for which TiDB takes the next number. It takes 30,000 of them at a time, so
 nodes that do it side by side still write to the same region; here they share one sequence.
 
-Ids are uniform: that is the default of sysbench 1.1 (akopytov/sysbench#329) and what PingCAP's
-runs ask for (``--rand-type=uniform``). ``special``, the default of 1.0, is here as well.
+Ids are uniform by default, as in sysbench 1.1 (akopytov/sysbench#329) and in PingCAP's runs
+(``--rand-type=uniform``); 1.0 has ``special``. ``sysbench_ids`` has all distributions.
 
-Source: akopytov/sysbench src/lua/oltp_*.lua, src/sb_rand.c (1.0.20 for ``special``); TiDB docs,
-AUTO_INCREMENT.
+Source: akopytov/sysbench src/lua/oltp_*.lua; TiDB docs, AUTO_INCREMENT.
 """
 
 from collections.abc import Callable, Generator
 from dataclasses import replace
-from functools import cache
-from typing import Final, Literal
+from functools import cache, partial
+from typing import Final
 
 from sim.protocol.encoding import NO_VALUE
 from sim.protocol.keys import index_key, index_prefix, record_prefix, row_key
 from sim.protocol.mvcc import DELETE, INSERT, PUT
 from sim.protocol.percolator import Mutation
+from sim.scenario.schema.arrival import RandType
 from sim.streams import Stream, Streams
 from sim.workload.layout import Segment, Table, rows_by_handle, stored_bytes
 from sim.workload.statement import (
@@ -47,8 +47,7 @@ from sim.workload.statement import (
     Statement,
     Transaction,
 )
-
-RandType = Literal["uniform", "special"]
+from sim.workload.sysbench_ids import ID_LAWS, IdLaw
 
 POINT_SELECTS: Final = 10
 RANGES: Final = ("simple", "sum", "order", "distinct")
@@ -64,25 +63,8 @@ INDEX_BYTES: Final = 1
 K_INDEX: Final = 1
 FIRST_TABLE: Final = 100
 
-_SPECIAL_RES: Final = 0.75
-_SPECIAL_PCT: Final = 0.01
-_SPECIAL_ITER: Final = 12
 _GOLDEN: Final = 0x9E3779B97F4A7C15
 _MASK: Final = (1 << 64) - 1
-
-
-def special_id(stream: Stream, rows: int) -> int:
-    """Returns an id of the ``special`` distribution, from 1 to ``rows``.
-
-    Three in four fall into the middle percent of the ids, the rest is a bell over all of them.
-    """
-    span = rows - 1
-    chance = stream.random()
-    if chance < 1 - _SPECIAL_RES:
-        bell = sum([stream.random() for _ in range(_SPECIAL_ITER)])
-        return 1 + int(bell * span / _SPECIAL_ITER)
-    middle = chance * (span * _SPECIAL_PCT + 1)
-    return 1 + min(span, int(middle + span / 2 - span * _SPECIAL_PCT / 2))
 
 
 class SysbenchWorkload:
@@ -94,7 +76,8 @@ class SysbenchWorkload:
         self.script = script
         self.rows = rows
         self._tables = tuple(range(FIRST_TABLE, FIRST_TABLE + 2 * tables, 2))
-        self._ids = special_id if rand == "special" else _uniform_id
+        self._law = ID_LAWS[rand]
+        self._ids = self._law.draw
         self._stream_of = cache(lambda client_id: streams.stream(f"client-{client_id}/txn"))
         self._last_id = dict.fromkeys(self._tables, rows)
         self._deleted: set[bytes] = set()
@@ -113,7 +96,7 @@ class SysbenchWorkload:
     def tables(self) -> tuple[Table, ...]:
         """Returns ``sbtest1`` and on, in key order."""
         return tuple(
-            _table(f"sbtest{number}", table_id, self.rows)
+            _table(f"sbtest{number}", table_id, self.rows, self._law)
             for number, table_id in enumerate(self._tables, start=1)
         )
 
@@ -256,10 +239,6 @@ def _entry(table_id: int, k: int, row_id: int, op: int = PUT) -> Mutation:
     return Mutation(key, op, size_bytes, pessimistic_check=False)
 
 
-def _uniform_id(stream: Stream, rows: int) -> int:
-    return int(stream.random() * rows) + 1
-
-
 def _unless_held(statement: Statement, held: list[bytes]) -> Statement:
     """Drops the lock of a row that an earlier statement of the transaction locked."""
     if statement.lock_keys[0] in held:
@@ -270,7 +249,7 @@ def _unless_held(statement: Statement, held: list[bytes]) -> Statement:
     return statement
 
 
-def _table(name: str, table_id: int, rows: int) -> Table:
+def _table(name: str, table_id: int, rows: int, law: IdLaw) -> Table:
     """Returns a table: the index by ``k``, which is uniform over the ids, then the rows."""
     index = Segment(
         f"{name}.k",
@@ -280,4 +259,10 @@ def _table(name: str, table_id: int, rows: int) -> Table:
         key_of_row=lambda row: index_key(table_id, K_INDEX, row + 1),
     )
     records = rows_by_handle(name, table_id, rows, ROW_BYTES)
-    return Table(name, record_prefix(table_id)[:-2], (index, records), scattered_reads=1.0)
+    return Table(
+        name,
+        record_prefix(table_id)[:-2],
+        (index, records),
+        scattered_reads=1.0,
+        read_parts=partial(law.read_parts, rows),
+    )

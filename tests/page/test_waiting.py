@@ -135,6 +135,23 @@ def test_waits_for_other_transactions_are_told_beside_the_lock_latency() -> None
     )
 
 
+def test_waits_of_unknown_length_are_said_to_be_so() -> None:
+    rows: list[dict[str, Any]] = [
+        {"metric": metric, "class": "all", "stat": "mean", "point": {}, "variant": variant,
+         "value": value, "ci_low": value - half, "ci_high": value + half, "replications": 2}
+        for metric, variant, value, half in (
+            ("lock_wait_per_txn_ms", "pipelined", 0.01, 0.001),
+            ("lock_wait_per_txn_ms", "in_memory", 7.0, 30.0),
+            ("txn_latency_ms", "pipelined", 12.0, 0.1),
+            ("txn_latency_ms", "in_memory", 16.0, 0.1),
+        )
+    ]  # fmt: skip
+    assert waits_words(findings([{}], rows, []), 0).endswith(
+        "take an unknown part of a transaction's 16.0 ms with in_memory, 0.0100 of 12.0 ms with "
+        "pipelined."
+    )
+
+
 def test_a_variant_whose_waits_are_short_is_told_beside_the_other() -> None:
     of = found({WAITS: (3.0, 0.0), TXNS: (20.0, 15.0)})
     assert waits_words(of, 0).endswith(

@@ -7,11 +7,12 @@ from collections import Counter
 import pytest
 
 from sim.protocol.keys import row_key
+from sim.scenario.schema.arrival import RandType
 from sim.streams import Streams
 from sim.units import MIB
 from sim.workload.layout import region_start_keys
 from sim.workload.statement import PointGet
-from sim.workload.sysbench import RandType, SysbenchWorkload
+from sim.workload.sysbench import SysbenchWorkload
 from tests.workload.lone_client import LoneClient
 
 ROWS = 100_000

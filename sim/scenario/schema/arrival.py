@@ -26,6 +26,7 @@ OTHER_SCRIPTS: Final = (
 SCRIPTS: Final = (*LOCKING_SCRIPTS, *OTHER_SCRIPTS)
 
 ROWS: Final = Count(1, 100_000_000_000)
+RandType = Literal["uniform", "special", "gaussian", "pareto", "zipfian"]
 Verb = Literal["read", "lock", "update", "insert"]
 
 
@@ -86,7 +87,7 @@ class Workload:
     """oltp_*."""
     table_rows: int = 0
     """oltp_*: rows of each table."""
-    rand_type: Literal["uniform", "special"] = "uniform"
+    rand_type: RandType = "uniform"
     """oltp_*: how ids are drawn."""
     custom_tables: tuple[TableSpec, ...] = ()
     """custom."""

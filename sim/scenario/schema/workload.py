@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Final, Literal
+from typing import Any, Final, get_args
 
 from sim.scenario.fields import (
     LATENCY,
@@ -23,6 +23,7 @@ from sim.scenario.schema.arrival import (
     ROWS,
     SCRIPTS,
     ArrivalSection,
+    RandType,
     StatementSpec,
     TableSpec,
     TransactionSpec,
@@ -84,9 +85,9 @@ class SysbenchSection(ArrivalSection):
     table_rows: int = ROWS.key(
         "Rows of each table. Source: TiDB docs, v6.0 sysbench benchmark: 10 M.", default=10_000_000
     )
-    rand_type: Literal["uniform", "special"] = OneOf("uniform", "special").key(
-        "Distribution of ids. Source: akopytov/sysbench#329, the default of 1.1; TiDB docs' "
-        "benchmarks.",
+    rand_type: RandType = OneOf(*get_args(RandType)).key(
+        "Distribution of ids, as --rand-type with its default options. Source: "
+        "akopytov/sysbench#329, the default of 1.1; TiDB docs' benchmarks.",
         default="uniform",
     )
 
