@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import shlex
 import sys
-from collections.abc import Callable, Iterator, MutableMapping, Sequence
+from collections.abc import Callable, Mapping, MutableMapping, Sequence
 from importlib.resources import files
 from pathlib import Path
 from typing import Final
@@ -118,10 +118,9 @@ def machines(incomplete: str) -> list[str]:
 
 def settings(incomplete: str) -> list[str]:
     """Returns keys of a scenario with a ``=`` behind, for ``--set``; behind it, values."""
-    from analysis.study.json_schema import json_schema
+    from analysis.study.dotted_keys import dotted_keys
 
-    schema = json_schema()
-    found = list(_keys(schema, schema.get("$defs", {}), "", 0))
+    found = dotted_keys()
     key, said, _ = incomplete.partition("=")
     if said:
         values = _values([child for name, child in found if name == key])
@@ -131,33 +130,12 @@ def settings(incomplete: str) -> list[str]:
     return [f"{key}=" for key in sorted(keys - sections) if key.startswith(incomplete)]
 
 
-def _values(forms: Sequence[MutableMapping[str, object]]) -> list[str]:
+def _values(forms: Sequence[Mapping[str, object]]) -> list[str]:
     """Returns the words that a key may have; none if it is a number, a name or a quantity."""
     if any(form.get("type") == "boolean" for form in forms):
         return ["false", "true"]
     lists = (form.get("enum", [form["const"]] if "const" in form else []) for form in forms)
     return sorted({str(word) for words in lists if isinstance(words, list) for word in words})
-
-
-_DEEPEST: Final = 6
-
-
-def _keys(
-    node: MutableMapping[str, object], known: object, prefix: str, depth: int
-) -> Iterator[tuple[str, MutableMapping[str, object]]]:
-    """Yields the dotted keys of a JSON Schema that hold values, with what is said of them."""
-    while "$ref" in node and isinstance(known, dict):
-        node = known[str(node["$ref"]).rpartition("/")[2]]
-    properties = node.get("properties")
-    if isinstance(properties, dict) and depth < _DEEPEST:
-        for name, child in properties.items():
-            yield from _keys(child, known, f"{prefix}.{name}" if prefix else name, depth + 1)
-    for word in ("anyOf", "oneOf", "allOf"):
-        choices = node.get(word)
-        for choice in choices if isinstance(choices, list) else ():
-            yield from _keys(choice, known, prefix, depth)
-    if prefix and not isinstance(properties, dict):
-        yield prefix, node
 
 
 def _below(incomplete: str) -> list[str]:

@@ -29,6 +29,8 @@ def variants_of(root: Place) -> dict[str, Overrides]:
         message = f"must be a mapping, is {shown(place.value)}; write name: {{dotted.key: value}}"
         place.refuse(message)
         return {"base": {}}
+    if any("." in name for name in place.node.entries):
+        return _values_without_variant(place)
     for name, each in place.below().items():
         if len(name) > NAME.longest:
             message = f"a variant's name has {NAME.longest} characters at most; shorten it"
@@ -37,6 +39,17 @@ def variants_of(root: Place) -> dict[str, Overrides]:
             message = "a variant's name has letters, digits, _ and -, a letter first; rename it"
             each.refuse_key(message)
     return {name: _variant(each) for name, each in place.below().items()}
+
+
+def _values_without_variant(place: Place) -> dict[str, Overrides]:
+    """Notes keys where names of variants should be."""
+    for name, each in place.below().items():
+        if "." in name:
+            remedy = f"some_name: {{{name}: {shown(each.value)}}}"
+            if isinstance(each.value, list):
+                remedy = f"sweep: {{grid: {{{name}: [...]}}}}"
+            each.refuse_key(f"is a key, not a variant's name; write {remedy}")
+    return {"base": {}}
 
 
 def _only_name(tree: Node) -> str:

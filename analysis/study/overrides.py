@@ -9,8 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from analysis.study.dotted_keys import key_meant
 from analysis.study.file_tree import merged, path_of
-from sim.scenario.problems import Mark, Problem, ScenarioError, shown, suggestion
+from sim.scenario.problems import Mark, Problem, ScenarioError, shown
 from sim.scenario.profiles import as_figures
 from sim.scenario.reader import read_value
 from sim.scenario.schema.hardware import NAMED
@@ -85,7 +86,7 @@ def may_change(place: Place) -> bool:
     if section in ("run", "about", "extends", *CASES):
         place.refuse_key(f"all variants and points share {section}; set it once, outside {said_in}")
     else:
-        place.refuse_key(f"{shown(key)} is not a key; {suggestion(section, _VARIABLE)}")
+        place.refuse_key(f"{shown(key)} is not a key; {key_meant(key, _VARIABLE)}")
     return False
 
 

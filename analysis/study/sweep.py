@@ -48,7 +48,9 @@ class Sweep:
 def sweep_of(place: Place, variants: Mapping[str, Overrides]) -> Sweep:
     """Returns the points of a study; a single one if there is no sweep, or a wrong one."""
     before = len(place.problems)
-    section = None if place.value is None else validated(SweepSection, place)
+    section = None
+    if place.value is not None and not _has_misplaced_keys(place):
+        section = validated(SweepSection, place)
     if section is None:
         return Sweep()
     contours = _contours(section, place, variants)
@@ -67,6 +69,18 @@ def sweep_of(place: Place, variants: Mapping[str, Overrides]) -> Sweep:
         drawn = [{key: value.plain() for key, value in point.items()} for point in all_points]
         document = {"points": drawn} | document
     return Sweep(points, len(all_points) - len(points), contours, document)
+
+
+def _has_misplaced_keys(place: Place) -> bool:
+    """Returns whether swept keys stand above ``grid``, or within a section there; notes them."""
+    before = len(place.problems)
+    for key, each in place.below().items():
+        if "." in key:
+            each.refuse_key(f"swept keys stand in grid; write sweep: {{grid: {{{key}: [...]}}}}")
+    for section, each in place["grid"].below().items():
+        for key in each.node.entries:
+            each.refuse_key(f"swept keys are dotted; write {section}.{key}: [...]")
+    return len(place.problems) > before
 
 
 def _remaining(skip: Place, points: list[Overrides]) -> list[Overrides]:
