@@ -18,7 +18,7 @@ def dotted_keys() -> list[tuple[str, Mapping[str, object]]]:
 
 
 def key_meant(word: str, sections: Sequence[str]) -> str:
-    """Returns ``did you mean x?`` for a key without its section, or else what sections there are."""
+    """Returns ``did you mean x?`` for a key without its section, or which sections there are."""
     keys = [key for key, _ in dotted_keys() if key.split(".")[0] in sections]
     whole = [key for key in keys if key.endswith(f".{word}")]
     return suggestion(word, whole) if whole else suggestion(word.partition(".")[0], sections)

@@ -347,6 +347,9 @@ class _Versions(_Version):
         return {"anyOf": [one, {"type": "array", "items": one}]}
 
 
+_FEW: Final = 5
+
+
 class OneOf(Form):
     """One of some words."""
 
@@ -357,7 +360,9 @@ class OneOf(Form):
         """Returns the word."""
         if isinstance(value, str) and value in self.words:
             return value
-        raise Wrong(f"{shown(value)} is none of its values; {suggestion(str(value), self.words)}")
+        few = f"use one of {', '.join(self.words)}"  # better than a guess: v7.5 is not v8.5
+        near = few if len(self.words) <= _FEW else suggestion(str(value), self.words)
+        raise Wrong(f"{shown(value)} is none of its values; {near}")
 
     def described(self, _: dict[str, Schema]) -> Schema:
         """Returns the words."""

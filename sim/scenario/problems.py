@@ -14,7 +14,7 @@ from typing import Final
 _LONGEST_SHOWN = 60
 _LONGEST_LIST = 400
 _VERY_CLOSE: Final = 0.75
-_CLOSE: Final = 0.6
+_CLOSE: Final = 0.65
 """How alike two words are, of 1; in between, the one name that begins with the word is likelier."""
 
 
