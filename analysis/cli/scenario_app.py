@@ -46,7 +46,10 @@ class ScenariosCommand(CommandLine):
 def reference(
     word: Annotated[
         str,
-        typer.Argument(metavar="[WORD]", help="Show only what is called so, or contains it."),
+        typer.Argument(
+            metavar="[WORD]",
+            help="Show only what is called so, contains it, or is explained by it.",
+        ),
     ] = "",
 ) -> None:
     """Prints every key, operation, metric and profile."""
@@ -56,7 +59,7 @@ def reference(
         text = reference_text(word)
     except NotInReferenceError as error:
         parts = dict.fromkeys(part for name in names() for part in (name, *name.split(".")))
-        meant = get_close_matches(word, parts, n=1)
+        meant = get_close_matches(word, parts, n=1, cutoff=0.75)
         remedy = f"did you mean {meant[0]}?" if meant else "docs/REFERENCE.md has everything"
         raise CommandError(f"{error}; {remedy}") from error
     print(text, end="")  # noqa: T201 - the output is the product

@@ -76,7 +76,7 @@ _HEAD: Final = """\
 # Reference
 
 Made by `python run_sim.py reference`; do not edit. `python run_sim.py reference WORD` prints only
-what has the word in its name.
+what has the word in its name or, if nothing has, in its meaning.
 
 Where a key is not required and has no default, its meaning or its last column says what holds
 without it. Durations are written `5ms`, sizes `96MiB`, bandwidths `500MB/s`, rates `100/s`. In
@@ -108,18 +108,20 @@ def reference_text(word: str = "") -> str:
 
     Args:
         word: keep only sections that it names, operations with it in their name, and rows whose
-            first cell, or whose heading with it, has it; no head and no contents then.
+            first cell, or whose heading with it, has it; if there is none, what has the word in its
+            meaning. No head and no contents then.
 
     Raises:
-        NotInReferenceError: if nothing has the word in its name.
+        NotInReferenceError: if nothing has the word.
     """
     if not word:
         contents = " ·\n".join(_link(table.title) for table in _tables())
         return f"{_HEAD}\n{contents}\n" + "\n".join(_lines_of(_tables()))
-    found = [part for table in _tables() if (part := _only(word, table)) is not None]
-    if not found:
-        raise NotInReferenceError(f"nothing in the reference is called {word!r}")
-    return "\n".join(_lines_of(found)).lstrip("\n")
+    for select in (_only, _explained_by):
+        found = [part for table in _tables() if (part := select(word.lower(), table)) is not None]
+        if found:
+            return "\n".join(_lines_of(found)).lstrip("\n")
+    raise NotInReferenceError(f"nothing in the reference is called {word!r}")
 
 
 def names() -> list[str]:
@@ -136,7 +138,7 @@ def _sections(table: ReferenceTable) -> list[str]:
 
 def _only(word: str, table: ReferenceTable) -> ReferenceTable | None:
     """Returns a table's rows that have the word; all of them if it names the section."""
-    if any(f"{name}.".lower().startswith(f"{word}.".lower()) for name in _sections(table)):
+    if any(f"{name}.".lower().startswith(f"{word}.") for name in _sections(table)):
         return table
     if table.title.startswith(_OPERATION) and word in table.title.removeprefix(_OPERATION):
         return table
@@ -145,6 +147,16 @@ def _only(word: str, table: ReferenceTable) -> ReferenceTable | None:
         for row in table.rows
         if word in row[0] or ("." in word and word in f"{table.title}.{row[0]}".replace("`", ""))
     )
+    return ReferenceTable(table.title, table.text, table.columns, rows) if rows else None
+
+
+def _explained_by(word: str, table: ReferenceTable) -> ReferenceTable | None:
+    """Returns a table's rows in whose meanings a word begins so; an operation if its own does."""
+    begins = re.compile(rf"\b{re.escape(word)}", re.IGNORECASE)
+    if table.title.startswith(_OPERATION) and begins.search(table.text):
+        return table
+    at = table.columns.index("meaning") if "meaning" in table.columns else 0
+    rows = tuple(row for row in table.rows if begins.search(row[at]))
     return ReferenceTable(table.title, table.text, table.columns, rows) if rows else None
 
 

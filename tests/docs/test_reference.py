@@ -74,6 +74,11 @@ def test_the_command_prints_what_has_a_word_in_its_name(capsys: pytest.CaptureFi
     assert "apply-pool-size" not in printed
 
 
+def test_what_no_name_has_is_looked_for_in_the_meanings() -> None:
+    assert "| `hot` |" in reference_text("skew")
+    assert reference_text("without warning").startswith("## do: crash_store")
+
+
 def test_a_name_that_is_not_there_has_a_mend(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["reference", "in-memroy"]) == 2
     told = "nothing in the reference is called 'in-memroy'; did you mean"
