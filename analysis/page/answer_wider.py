@@ -76,6 +76,8 @@ def _range(found: Findings, axes: Sequence[Axis], cells: OutcomeCells) -> str:
     between = known[0].at(axes)
     if len(known) > 1:
         between = f"from {between} to {known[-1].at(axes)}"
+        if is_alone and known[0].number.ci_high >= known[-1].number.ci_low:
+            between = f"{between}, which cannot be told apart"
     tally = _tally(found, alike, len(found.points) - len(known))
     return f"{what} {difference}{between}{tally}{beyond}."
 
@@ -99,12 +101,17 @@ def _beginning(found: Findings, cells: OutcomeCells) -> tuple[str, str]:
 
 def _levels(found: Findings, cells: OutcomeCells) -> str:
     """Returns ``0.703 to 3.5 ms with pipelined, 0.334 to 1.93 ms with in_memory``."""
-    unit = cells.outcome.unit
-    shown = unit[1:] if unit.startswith("1/") else f" {unit}".rstrip()
     spans = {variant: _span(cells, found.points, variant) for variant in found.variants}
     if not all(spans.values()) or len(spans) > _MOST_LEVELS:
         return ""
-    return ", ".join(f"{span}{shown} with {variant}" for variant, span in spans.items())
+    unit = _unit(cells)
+    return ", ".join(f"{span}{unit} with {variant}" for variant, span in spans.items())
+
+
+def _unit(cells: OutcomeCells) -> str:
+    """Returns what stands behind a number: `` ms``, ``/s``."""
+    unit = cells.outcome.unit
+    return unit[1:] if unit.startswith("1/") else f" {unit}".rstrip()
 
 
 def _span(cells: OutcomeCells, points: Sequence[Mapping[str, Any]], variant: str) -> str:
@@ -126,8 +133,13 @@ def _told(found: Findings, cells: OutcomeCells) -> Iterator[_Told]:
     for point in found.points:
         number = (cells.value if is_alone else cells.ratio)(point, found.main)
         if number.is_there:
-            text = plain_value(number, cells.outcome.scale) if is_alone else change_text(number)
+            text = _value(cells, number) if is_alone else change_text(number)
             yield _Told(number, point, text)
+
+
+def _value(cells: OutcomeCells, number: StudyNumber) -> str:
+    text = plain_value(number, cells.outcome.scale)
+    return text if text == NOT_KNOWN else f"{text}{_unit(cells)}"
 
 
 def _tally(found: Findings, alike: int, without: int) -> str:

@@ -37,6 +37,10 @@ _LOG_SPAN: Final = 20.0
 """Greatest over smallest value from which the value axis is logarithmic."""
 _ASIDE: Final = 0.08
 """How far variants stand apart over a word, in steps of the axis."""
+_IN_A_ROW: Final = 32
+"""Letters of labels that fit beside each other; more are tilted."""
+_TILTED_IN: Final = 0.055
+"""Height that a letter of a tilted label takes."""
 
 
 Panels = Sequence[tuple[str, Sequence[Point]]]
@@ -53,7 +57,8 @@ def sweep_lines(view: SweepView, axis: Axis, panels: Panels) -> Figure:
     """
     kinds = 2 if view.others else 1
     rows = math.ceil(len(panels) / _COLUMNS)
-    figure = new_figure(WIDTH_IN, (3.1 * kinds - 0.5) * rows + 1.0)
+    tilted_in = _TILTED_IN * max(map(len, axis.labels)) if _is_tilted(axis) else 0.0
+    figure = new_figure(WIDTH_IN, (3.1 * kinds - 0.5) * rows + 1.0 + tilted_in)
     above, below = _grid(figure, view, axis, (len(panels), rows, kinds))
     for axes, (title, points) in zip(above, panels, strict=True):
         _values(axes, view, axis, points)
@@ -165,8 +170,14 @@ def _place_axis(axes: Axes, axis: Axis) -> None:
     axes.xaxis.set_minor_locator(NullLocator())
     labels = dict(zip(places, axis.labels, strict=True))
     write_ticks(axes.xaxis, lambda place: labels.get(place, ""))
-    crowded = sum(len(label) for label in axis.labels) > 32
-    axes.tick_params(axis="x", labelrotation=45.0 if crowded else 0.0, labelsize=SMALL)
+    axes.tick_params(axis="x", labelsize=SMALL)
+    if _is_tilted(axis):
+        for label in axes.get_xticklabels():
+            label.set(rotation=45.0, rotation_mode="anchor", horizontalalignment="right")
+
+
+def _is_tilted(axis: Axis) -> bool:
+    return sum(map(len, axis.labels)) > _IN_A_ROW
 
 
 def _scale_values(row: Sequence[Axes], view: SweepView, panels: Panels) -> None:

@@ -147,3 +147,14 @@ def test_of_more_than_two_variants_it_is_said_which_are_compared(ratio: float, s
         "Lock latency, mean: 2.00 ms with sync, 2.00 ms with pipelined, "
         f"{2 * ratio:.2f} ms with in_memory; in_memory against sync: {says}."
     )
+
+
+@pytest.mark.parametrize(
+    ("halves", "apart"), [((0.1, 0.1), ""), ((0.1, 1.5), ", which cannot be told apart")]
+)
+def test_values_of_one_variant_have_their_unit(halves: tuple[float, float], apart: str) -> None:
+    ratios = [(ratio, half) for ratio, half in zip((0.5, 1.0), halves, strict=True)]
+    [said] = of_sweep(swept(*ratios, variants=("in_memory",)))
+    least = "1.00 ms (at threads 10)"
+    most = "2.00 ms (at threads 20)" if not apart else "2.0 ms (at threads 20)"
+    assert said == f"Lock latency, mean: from {least} to {most}{apart}."
