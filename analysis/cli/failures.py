@@ -43,6 +43,7 @@ def command_error(error: Exception) -> CommandError | None:
         case typer.TyperException():
             wrong = error.format_message().removeprefix("Invalid value: ")
             wrong = re.sub(r"Value error, (.*) is not one of (.*)", _other_word, wrong).rstrip(".")
+            wrong = re.sub(r"Input should be ([^,]*).*", r"must be \1", wrong)
             return CommandError(f"{wrong}. Try: {command(*_help_of(error))}")
         case OSError(filename=str() | Path() as where):
             return CommandError(f"{where}: {error.strerror}; nothing was written there")

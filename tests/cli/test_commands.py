@@ -86,8 +86,8 @@ def test_a_cluster_of_yarn_needs_its_addresses(
     [
         (["run"], "Missing argument 'FILE'"),
         (["run", "a.yaml", "--sed", "3"], "No such option: --sed"),
-        (["run", "a.yaml", "--replications", "0"], "'--replications'"),
-        (["run", "a.yaml", "--seed", "one"], "'--seed'"),
+        (["run", "a.yaml", "--replications", "0"], "'--replications': must be greater than"),
+        (["run", "a.yaml", "--seed", "one"], "'--seed': must be a valid integer."),
         (["run", "a.yaml", "--master", "locl[2]"], "'locl[2]' is not a Spark master"),
         (
             ["run", "a.yaml", "--master", "sc://host:15002"],
