@@ -140,17 +140,33 @@ class DiskDemand:
         """Returns (share of a disk's budget that is used up, I/Os per second)."""
         background, reads = self._background(load, disk)
         fsyncs = load.fsyncs if disk is self.raft else 0.0
-        ios = background / disk.io_bytes
         per_byte, per_io = 1 / disk.write_bytes_per_s, 1 / disk.write_iops
+        size, ios = self._sums(load, disk)
         if not disk.throttled:
             one = max(load.write_bytes * per_byte, load.write_ios * per_io)
             one_io = max(disk.io_bytes * per_byte, per_io)
-            return fsyncs * one + ios * one_io, fsyncs * load.write_ios + ios
-        size, ios = background + reads * self._block_bytes, ios + reads
-        others = max(size * per_byte, ios * per_io)
-        size, ios = size + fsyncs * load.write_bytes, ios + fsyncs * load.write_ios
+            return fsyncs * one + background / disk.io_bytes * one_io, ios
+        others = max(
+            (background + reads * self._block_bytes) * per_byte,
+            (background / disk.io_bytes + reads) * per_io,
+        )
         # Writes of the log that wait grow instead: they never ask for more than is let in.
         return min(max(size * per_byte, ios * per_io), max(1.0, others)), ios
+
+    def limit(self, load: DiskLoad, disk: DiskSpec) -> str:
+        """Returns which of a disk's figures is used up first, ``3,000 I/Os a second``."""
+        size, ios = self._sums(load, disk)
+        if size / disk.write_bytes_per_s > ios / disk.write_iops:
+            return f"{disk.write_bytes_per_s / 1e6:,.0f} MB/s"
+        return f"{disk.write_iops:,} I/Os a second"
+
+    def _sums(self, load: DiskLoad, disk: DiskSpec) -> tuple[float, float]:
+        """Returns (bytes, I/Os) a second on a disk; a device's reads take nothing from writes."""
+        background, reads = self._background(load, disk)
+        fsyncs = load.fsyncs if disk is self.raft else 0.0
+        reads *= disk.throttled
+        size = background + reads * self._block_bytes + fsyncs * load.write_bytes
+        return size, background / disk.io_bytes + reads + fsyncs * load.write_ios
 
     def asked(self, load: DiskLoad, disk: DiskSpec) -> float:
         """Returns the share of a disk's budget that is asked for, however few the writes are.

@@ -145,10 +145,21 @@ def estimate(scenario: Scenario, drawn: Footprint | None = None) -> Estimate:
         fsyncs_per_s=found.load.fsyncs_per_s * stores,
         regions=len(made.regions.routes),
         cost=run_cost(scenario, made, found),
-        warnings=tuple(load_warnings(scenario, made, found, busiest.name, busiest.utilisation)),
+        warnings=tuple(
+            load_warnings(scenario, made, found, _words(busiest, found), busiest.utilisation)
+        ),
         left_out=tuple(left_out(scenario, max(busiest.utilisation, in_rounds))),
     )
     return whole if whole.in_balance else _out_of_balance(whole)
+
+
+def _words(busiest: Station, found: Balance) -> str:
+    """Returns a station's name, and of a disk which of its limits is near."""
+    disk = found.store.disk
+    specs = {"raft_disk": disk.raft, "kv_disk": disk.kv}
+    if busiest.name not in specs:
+        return busiest.name
+    return f"{busiest.name} ({disk.limit(found.load.disk, specs[busiest.name])})"
 
 
 def _out_of_balance(found: Estimate) -> Estimate:

@@ -134,6 +134,15 @@ def test_a_saturated_closed_loop_is_said() -> None:
     assert "take fewer threads" in warnings_of(found)["workload.threads"]
 
 
+@pytest.mark.parametrize(
+    ("figure", "said"),
+    [("write_iops=1200", "1,200 I/Os a second"), ("write_bandwidth=9MB/s", "9 MB/s")],
+)
+def test_of_a_full_disk_it_is_said_what_is_used_up(figure: str, said: str) -> None:
+    found = estimates_of("rfc77", "hardware.profile=gp3_base", f"hardware.disk.raft.{figure}")
+    assert f"raft_disk ({said}) is " in warnings_of(found["in_memory"])["workload.threads"]
+
+
 def test_pollers_that_wait_for_the_log_all_the_time_can_do_more() -> None:
     found = estimates_of("rfc77")["pipelined"]
     busy = {station.name: station.utilisation for station in found.stations}
