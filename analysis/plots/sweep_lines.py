@@ -245,12 +245,11 @@ def sweep_scatter(view: SweepView, axes: Sequence[Axis], points: Sequence[Point]
         _panel(panel, view, axes[place], points)
         if place % columns == 0:
             panel.set_ylabel(f"ratio to {view.baseline}" if view.others else outcome.title)
-    handles = [
-        Line2D([], [], color=view.looks[name].colour, marker=view.looks[name].marker, linestyle="",
-               label=name)
-        for name in names
-    ]  # fmt: skip
-    legend_below(figure, handles)
+    looks = {name: view.looks[name] for name in names}
+    legend_below(figure, [
+        Line2D([], [], color=look.colour, marker=look.marker, linestyle="", label=name)
+        for name, look in looks.items()
+    ])  # fmt: skip
     name = outcome.name if view.others else outcome.title
     heading(figure, f"{name.capitalize()}, over each axis")
     return figure
@@ -267,9 +266,8 @@ def _panel(axes: Axes, view: SweepView, axis: Axis, points: Sequence[Point]) -> 
 
 
 def _dot(axes: Axes, view: SweepView, place: float, point: Point, name: str) -> None:
-    number = view.cells.value(point, name).scaled(view.cells.outcome.scale)
-    if view.others:
-        number = view.cells.ratio(point, name)
+    value = view.cells.value(point, name).scaled(view.cells.outcome.scale)
+    number = view.cells.ratio(point, name) if view.others else value
     if number.is_there:
         _mark(axes, place, number, view.looks[name], size=4)
 
