@@ -96,8 +96,8 @@ CPU_STATIONS: Final = {
     "tidb_cpu": "cores of a TiDB node",
 }
 DISK_STATIONS: Final = {
-    "raft_disk": "disk of the raft log, IOPS or MB/s",
-    "kv_disk": "disk of the KV engine, IOPS or MB/s",
+    "raft_disk": "disk of the raft log",
+    "kv_disk": "disk of the KV engine",
     "raft_log": "raft log, appending or syncing",
 }
 """Classes of ``disk_busy``; the raft log is written by one writer, which waits for the disk."""

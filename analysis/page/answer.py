@@ -15,7 +15,7 @@ from analysis.page.content import Tile
 from analysis.page.failures import failed_in_a_run, failures
 from analysis.page.findings import Findings
 from analysis.page.waiting import TXNS, full_words, waits_words
-from analysis.report.cells import plain_value, tone_of
+from analysis.report.cells import amount, plain_value, tone_of
 
 LOCKS: Final = MetricKey("lock_latency_ms")
 BYTES: Final = MetricKey("disk_write_bytes_per_txn")
@@ -53,22 +53,16 @@ def _tile(found: Findings, headline: ShownFigure) -> Tile | None:
     value = found.value(0, found.main, headline.key)
     if not value.is_there:
         return None
-    new = _amount(value, headline.unit, headline.scale)
+    new = amount(value, headline.unit, headline.scale)
     ratio, base = (
         found.ratio(0, found.main, headline.key),
         found.value(0, found.baseline, headline.key),
     )
     if not ratio.is_there or not base.is_there:
         return Tile(headline.name, new, "", f"with {found.main}")
-    old = _amount(base, headline.unit, headline.scale)
+    old = amount(base, headline.unit, headline.scale)
     detail = f"{new} with {found.main}, {old} with {found.baseline}"
     return Tile(headline.name, *change_parts(ratio), detail, tone_of(ratio))
-
-
-def _amount(number: StudyNumber, unit: str, scale: float = 1.0) -> str:
-    """Returns a value with its unit, or that it is not known yet."""
-    text = plain_value(number, scale)
-    return text if text == NOT_KNOWN else f"{text} {unit}".rstrip()
 
 
 def _doubt(ratio: StudyNumber) -> str:
@@ -117,7 +111,7 @@ class _Pair(NamedTuple):
     def instead(self, key: MetricKey, unit: str, scale: float = 1.0) -> str:
         """Returns `` (187 KiB instead of 291)``; nothing where one of the two is not known yet."""
         new, old = self.values(key)
-        shown = _amount(new, unit, scale), plain_value(old, scale)
+        shown = amount(new, unit, scale), plain_value(old, scale)
         return "" if NOT_KNOWN in shown else f" ({shown[0]} instead of {shown[1]})"
 
 
@@ -177,15 +171,13 @@ def _latency(pair: _Pair, key: MetricKey) -> str:
     baseline = pair.found.baseline
     for name, of in ((pair.name, new), (baseline, old)):
         if of.at_least:
-            return (
-                f"How long {what} takes with {name} is not known: {_amount(of, 'ms')} on average."
-            )
+            return f"How long {what} takes with {name} is not known: {amount(of, 'ms')} on average."
         if of.refused:
             return f"Latencies of {name} are refused: {of.refused}."
     ratio = pair.ratio(key)
     if not (new.is_there and old.is_there and ratio.is_there):
         return f"No latency can be compared between {pair.name} and {baseline}."
-    shown = _amount(new, "ms"), _amount(old, "ms")
+    shown = amount(new, "ms"), amount(old, "ms")
     if NOT_KNOWN in shown:
         names = f"{pair.name} ({shown[0]}) and {baseline} ({shown[1]})"
         return f"How long {what} takes on average varies too much from run to run: {names}."

@@ -19,7 +19,7 @@ from analysis.page.waiting import full_points_words
 from analysis.plots.axes import Axis, axes_of
 from analysis.plots.sweep_outcomes import OutcomeCells, outcome_cells
 from analysis.report.capacity_table import capacity_changes
-from analysis.report.cells import plain_value
+from analysis.report.cells import amount, behind, plain_value
 
 _MOST_LEVELS: Final = 4
 """Variants of which a sentence can say what each does."""
@@ -104,14 +104,8 @@ def _levels(found: Findings, cells: OutcomeCells) -> str:
     spans = {variant: _span(cells, found.points, variant) for variant in found.variants}
     if not all(spans.values()) or len(spans) > _MOST_LEVELS:
         return ""
-    unit = _unit(cells)
+    unit = behind(cells.outcome.unit)
     return ", ".join(f"{span}{unit} with {variant}" for variant, span in spans.items())
-
-
-def _unit(cells: OutcomeCells) -> str:
-    """Returns what stands behind a number: `` ms``, ``/s``."""
-    unit = cells.outcome.unit
-    return unit[1:] if unit.startswith("1/") else f" {unit}".rstrip()
 
 
 def _span(cells: OutcomeCells, points: Sequence[Mapping[str, Any]], variant: str) -> str:
@@ -129,17 +123,13 @@ def _span(cells: OutcomeCells, points: Sequence[Mapping[str, Any]], variant: str
 
 def _told(found: Findings, cells: OutcomeCells) -> Iterator[_Told]:
     """Yields ratios, or values where there is one variant, at the points that have any."""
-    is_alone = len(found.variants) == 1
+    is_alone, outcome = len(found.variants) == 1, cells.outcome
     for point in found.points:
         number = (cells.value if is_alone else cells.ratio)(point, found.main)
         if number.is_there:
-            text = _value(cells, number) if is_alone else change_text(number)
+            alone = amount(number, outcome.unit, outcome.scale)
+            text = alone if is_alone else change_text(number)
             yield _Told(number, point, text)
-
-
-def _value(cells: OutcomeCells, number: StudyNumber) -> str:
-    text = plain_value(number, cells.outcome.scale)
-    return text if text == NOT_KNOWN else f"{text}{_unit(cells)}"
 
 
 def _tally(found: Findings, alike: int, without: int) -> str:

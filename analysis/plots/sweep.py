@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from matplotlib.figure import Figure
 
-from analysis.plots import heat_map, style, sweep_lines
+from analysis.plots import heat_map, style, sweep_lines, sweep_scatter
 from analysis.plots.axes import Axis, Point, axes_of, is_scattered
 from analysis.plots.drawn import Picture
 from analysis.plots.sweep_outcomes import SweepView, outcome_cells
@@ -43,7 +43,7 @@ def sweep_pictures(
         view = SweepView(cells, looks, contours.get(str(cells.outcome.key)))
         file, words = cells.outcome.file, outcome_words(cells, variants, points, axes)
         if is_scattered(points, axes):
-            figure = sweep_lines.sweep_scatter(view, axes, points)
+            figure = sweep_scatter.sweep_scatter(view, axes, points)
             yield Picture(f"sweep_{file}", "sweep", figure, f"Curves. {words}")
             continue
         across = max(axes, key=lambda axis: (axis.numeric, len(axis.labels)))

@@ -1,10 +1,10 @@
-"""The outcome of a sweep over its axes: lines along one axis, dots over each axis of many."""
+"""The outcome of a sweep along one axis: lines over amounts, dots over words."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, Final
+from typing import Final
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -21,15 +21,12 @@ from analysis.plots.style import (
     Look,
     heading,
     legend_below,
-    log_ticks,
     log_values,
     new_figure,
-    panel_grid,
     values_from_zero,
     write_ticks,
 )
 from analysis.plots.sweep_outcomes import NO_VALUE, SweepView
-from analysis.study.interpolation import decimal_text, kind_of
 
 MOST_PANELS: Final = 4
 _COLUMNS: Final = 2
@@ -141,7 +138,7 @@ def _draw(
     aside = _ASIDE * (names.index(variant) - (len(names) - 1) / 2)
     for place, number in drawn:
         if number.is_there:
-            _mark(axes, place + aside, number, look, size=6)
+            mark(axes, place + aside, number, look, size=6)
 
 
 def _band(axes: Axes, drawn: Sequence[tuple[float, StudyNumber]], look: Look) -> None:
@@ -233,68 +230,9 @@ def draw_levels(axes: Axes, view: SweepView) -> None:
         axes.axhline(view.level, color=INK, linewidth=1.0, linestyle=(0, (4, 3)))
 
 
-def sweep_scatter(view: SweepView, axes: Sequence[Axis], points: Sequence[Point]) -> Figure:
-    """Draws one dot a point and variant over each axis, with its interval; what slopes, matters.
-
-    Dots are ratios, if there is more than one variant.
-    """
-    columns = min(_COLUMNS, len(axes))
-    figure = new_figure(WIDTH_IN, 2.8 * math.ceil(len(axes) / columns) + 0.9)
-    outcome, names = view.cells.outcome, view.others or tuple(view.looks)
-    for place, panel in enumerate(panel_grid(figure, len(axes), columns, sharey=True)):
-        _panel(panel, view, axes[place], points)
-        if place % columns == 0:
-            panel.set_ylabel(f"ratio to {view.baseline}" if view.others else outcome.title)
-    looks = {name: view.looks[name] for name in names}
-    legend_below(figure, [
-        Line2D([], [], color=look.colour, marker=look.marker, linestyle="", label=name)
-        for name, look in looks.items()
-    ])  # fmt: skip
-    name = outcome.name if view.others else outcome.title
-    heading(figure, f"{name.capitalize()}, over each axis")
-    return figure
-
-
-def _panel(axes: Axes, view: SweepView, axis: Axis, points: Sequence[Point]) -> None:
-    if view.others:
-        draw_levels(axes, view)
-    for name in view.others or view.looks:
-        for point in points:
-            _dot(axes, view, axis.place(point), point, name)
-    _scale(axes, axis)
-    axes.set_xlabel(axis.words)
-
-
-def _dot(axes: Axes, view: SweepView, place: float, point: Point, name: str) -> None:
-    value = view.cells.value(point, name).scaled(view.cells.outcome.scale)
-    number = view.cells.ratio(point, name) if view.others else value
-    if number.is_there:
-        _mark(axes, place, number, view.looks[name], size=4)
-
-
-def _mark(axes: Axes, place: float, number: StudyNumber, look: Look, *, size: float) -> None:
+def mark(axes: Axes, place: float, number: StudyNumber, look: Look, *, size: float) -> None:
     """Draws a dot with its interval."""
     axes.plot([place], [number.value], look.marker, color=look.colour, markersize=size)
     if number.has_interval:
         ends = [number.ci_low, number.ci_high]
         axes.plot([place, place], ends, color=look.colour, linewidth=size / 4, alpha=0.6)
-
-
-def _scale(axes: Axes, axis: Axis) -> None:
-    """Writes amounts with their units; a hypercube has too many values to write each."""
-    if axis.amounts is None:
-        axes.set_xticks(range(len(axis.labels)), axis.labels)
-        return
-    if axis.logarithmic:
-        axes.set_xscale("log")
-        log_ticks(axes.xaxis, most=8)
-    axes.set_xlim(*spread_of(axis.amounts, logarithmic=axis.logarithmic))
-    sample = axis.labels[0]
-    write_ticks(axes.xaxis, lambda amount: amount_text(amount, sample))
-    axes.tick_params(axis="x", labelsize=SMALL)
-
-
-def amount_text(amount: float, like: Any) -> str:
-    """Returns an amount in base units as a file could write it that has values such as ``like``."""
-    kind = kind_of(like)
-    return plain(amount) if kind is None else decimal_text(amount, kind)

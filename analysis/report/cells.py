@@ -47,6 +47,17 @@ def plain_value(number: StudyNumber, scale: float = 1.0) -> str:
     return rounding.rounded(value, number.half * scale)
 
 
+def amount(number: StudyNumber, unit: str, scale: float = 1.0) -> str:
+    """Returns a value with its unit, or that it is not known yet."""
+    text = plain_value(number, scale)
+    return text if text == NOT_KNOWN else f"{text}{behind(unit)}"
+
+
+def behind(unit: str) -> str:
+    """Returns what stands behind a number: `` ms``, ``/s``."""
+    return unit[1:] if unit.startswith("1/") else f" {unit}".rstrip()
+
+
 def plain_share(share: float) -> str:
     """Returns a share of 1 in percent, ``47 %``, ``0.31 %`` or ``< 0.01 %``."""
     percent = 100 * share

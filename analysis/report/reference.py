@@ -140,12 +140,13 @@ def _only(word: str, table: ReferenceTable) -> ReferenceTable | None:
     """Returns a table's rows that have the word; all of them if it names the section."""
     if any(f"{name}.".lower().startswith(f"{word}.") for name in _sections(table)):
         return table
-    if table.title.startswith(_OPERATION) and word in table.title.removeprefix(_OPERATION):
+    title = table.title.lower()
+    if title.startswith(_OPERATION) and word in title.removeprefix(_OPERATION):
         return table
     rows = tuple(
         row
         for row in table.rows
-        if word in row[0] or ("." in word and word in f"{table.title}.{row[0]}".replace("`", ""))
+        if word in row[0] or ("." in word and word in f"{title}.{row[0]}".replace("`", ""))
     )
     return ReferenceTable(table.title, table.text, table.columns, rows) if rows else None
 
@@ -155,7 +156,9 @@ def _explained_by(word: str, table: ReferenceTable) -> ReferenceTable | None:
     begins = re.compile(rf"\b{re.escape(word)}", re.IGNORECASE)
     if table.title.startswith(_OPERATION) and begins.search(table.text):
         return table
-    at = table.columns.index("meaning") if "meaning" in table.columns else 0
+    if "meaning" not in table.columns:
+        return None
+    at = table.columns.index("meaning")
     rows = tuple(row for row in table.rows if begins.search(row[at]))
     return ReferenceTable(table.title, table.text, table.columns, rows) if rows else None
 

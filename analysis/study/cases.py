@@ -45,7 +45,8 @@ def _values_without_variant(place: Place) -> dict[str, Overrides]:
     """Notes keys where names of variants should be."""
     for name, each in place.below().items():
         if "." in name:
-            remedy = f"some_name: {{{name}: {shown(each.value)}}}"
+            said = "value" if each.value is None or each.node.entries else shown(each.value)
+            remedy = f"some_name: {{{name}: {said}}}"
             if isinstance(each.value, list):
                 remedy = f"sweep: {{grid: {{{name}: [...]}}}}"
             each.refuse_key(f"is a key, not a variant's name; write {remedy}")

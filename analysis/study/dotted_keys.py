@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
 from typing import Final
 
 from analysis.study.json_schema import json_schema
@@ -11,10 +12,11 @@ from sim.scenario.problems import suggestion
 _DEEPEST: Final = 6
 
 
-def dotted_keys() -> list[tuple[str, Mapping[str, object]]]:
+@cache
+def dotted_keys() -> tuple[tuple[str, Mapping[str, object]], ...]:
     """Returns each key that holds a value with its JSON Schema; one of several forms repeatedly."""
     schema = json_schema()
-    return list(_keys(schema, schema.get("$defs", {}), "", 0))
+    return tuple(_keys(schema, schema.get("$defs", {}), "", 0))
 
 
 def key_meant(word: str, sections: Sequence[str]) -> str:

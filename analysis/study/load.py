@@ -39,7 +39,7 @@ from analysis.study.units import Point, point_words
 from sim.scenario.problems import Mark, Problem, ScenarioError, shown
 from sim.scenario.reader import read_file
 from sim.scenario.schema.run import Run
-from sim.scenario.section import keys_of
+from sim.scenario.section import keys_of, refuse_unknown
 from sim.scenario.tree import Node, Place
 
 NAMELESS: Final = "scenario"
@@ -96,7 +96,7 @@ def _study(name: str, root: Place, given: Mapping[str, Node]) -> Study | None:
     tree, problems = root.node, root.problems
     for key, each in root.below().items():
         if key not in TOP and each.value is not None:
-            each.refuse_key(f"unknown key; {key_meant(key, list(TOP))}")
+            refuse_unknown(each, key_meant(key, list(TOP)))
     run = run_of(root["run"])
     variants = variants_of(root)
     sweep = sweep_of(root["sweep"], variants)

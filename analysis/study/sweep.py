@@ -77,9 +77,10 @@ def _has_misplaced_keys(place: Place) -> bool:
     for key, each in place.below().items():
         if "." in key:
             each.refuse_key(f"swept keys stand in grid; write sweep: {{grid: {{{key}: [...]}}}}")
-    for section, each in place["grid"].below().items():
-        for key in each.node.entries:
-            each.refuse_key(f"swept keys are dotted; write {section}.{key}: [...]")
+    grid = place["grid"]
+    for section in (name for name in grid.node.entries if "." not in name):
+        for key in grid[section].node.entries:
+            grid[section].refuse_key(f"swept keys are dotted; write {section}.{key}: [...]")
     return len(place.problems) > before
 
 

@@ -62,6 +62,9 @@ class DiskDemand:
         self.raft = hardware.raft_disk
         self.kv = hardware.kv_disk or hardware.raft_disk
         self.shared = hardware.kv_disk is None
+        self.by_station = {"raft_disk": self.raft}
+        if not self.shared:
+            self.by_station["kv_disk"] = self.kv
         self.append_ns = mean_ns(self.raft.append)
         self.append_scv = squared_cv(self.raft.append)
         self.fetch_ns = mean_ns(self.kv.fetch or self.kv.append)
@@ -138,43 +141,44 @@ class DiskDemand:
 
     def used(self, load: DiskLoad, disk: DiskSpec) -> tuple[float, float]:
         """Returns (share of a disk's budget that is used up, I/Os per second)."""
-        background, reads = self._background(load, disk)
-        fsyncs = load.fsyncs if disk is self.raft else 0.0
         per_byte, per_io = 1 / disk.write_bytes_per_s, 1 / disk.write_iops
-        size, ios = self._sums(load, disk)
+        beside_bytes, beside_ios = self._beside_log(load, disk)
+        size, ios = self._with_log(load, disk)
         if not disk.throttled:
             one = max(load.write_bytes * per_byte, load.write_ios * per_io)
             one_io = max(disk.io_bytes * per_byte, per_io)
-            return fsyncs * one + background / disk.io_bytes * one_io, ios
-        others = max(
-            (background + reads * self._block_bytes) * per_byte,
-            (background / disk.io_bytes + reads) * per_io,
-        )
+            return self._fsyncs(load, disk) * one + beside_ios * one_io, ios
+        others = max(beside_bytes * per_byte, beside_ios * per_io)
         # Writes of the log that wait grow instead: they never ask for more than is let in.
         return min(max(size * per_byte, ios * per_io), max(1.0, others)), ios
 
     def limit(self, load: DiskLoad, disk: DiskSpec) -> str:
         """Returns which of a disk's figures is used up first, ``3,000 I/Os a second``."""
-        size, ios = self._sums(load, disk)
+        size, ios = self._with_log(load, disk)
         if size / disk.write_bytes_per_s > ios / disk.write_iops:
             return f"{disk.write_bytes_per_s / 1e6:,.0f} MB/s"
         return f"{disk.write_iops:,} I/Os a second"
 
-    def _sums(self, load: DiskLoad, disk: DiskSpec) -> tuple[float, float]:
-        """Returns (bytes, I/Os) a second on a disk; a device's reads take nothing from writes."""
+    def _with_log(self, load: DiskLoad, disk: DiskSpec) -> tuple[float, float]:
+        """Returns (bytes, I/Os) a second on a disk."""
+        size, ios = self._beside_log(load, disk)
+        fsyncs = self._fsyncs(load, disk)
+        return size + fsyncs * load.write_bytes, ios + fsyncs * load.write_ios
+
+    def _beside_log(self, load: DiskLoad, disk: DiskSpec) -> tuple[float, float]:
+        """Returns them without the log's writes; a device's reads take nothing from writes."""
         background, reads = self._background(load, disk)
-        fsyncs = load.fsyncs if disk is self.raft else 0.0
         reads *= disk.throttled
-        size = background + reads * self._block_bytes + fsyncs * load.write_bytes
-        return size, background / disk.io_bytes + reads + fsyncs * load.write_ios
+        return background + reads * self._block_bytes, background / disk.io_bytes + reads
+
+    def _fsyncs(self, load: DiskLoad, disk: DiskSpec) -> float:
+        return load.fsyncs if disk is self.raft else 0.0
 
     def asked(self, load: DiskLoad, disk: DiskSpec) -> float:
         """Returns the share of a disk's budget that is asked for, however few the writes are.
 
         The more wait for the log, the more go with one write: only their bytes are always written.
         """
-        background, reads = self._background(load, disk)
-        logged = load.fsyncs * load.payload if disk is self.raft else 0.0
-        size = background + logged + reads * self._block_bytes * disk.throttled
-        ios = background / disk.io_bytes + reads * disk.throttled
+        size, ios = self._beside_log(load, disk)
+        size += self._fsyncs(load, disk) * load.payload
         return max(size / disk.write_bytes_per_s, ios / disk.write_iops)

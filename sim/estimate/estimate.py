@@ -146,20 +146,20 @@ def estimate(scenario: Scenario, drawn: Footprint | None = None) -> Estimate:
         regions=len(made.regions.routes),
         cost=run_cost(scenario, made, found),
         warnings=tuple(
-            load_warnings(scenario, made, found, _words(busiest, found), busiest.utilisation)
+            load_warnings(scenario, made, found, _with_limit(busiest, found), busiest.utilisation)
         ),
         left_out=tuple(left_out(scenario, max(busiest.utilisation, in_rounds))),
     )
     return whole if whole.in_balance else _out_of_balance(whole)
 
 
-def _words(busiest: Station, found: Balance) -> str:
+def _with_limit(busiest: Station, found: Balance) -> str:
     """Returns a station's name, and of a disk which of its limits is near."""
     disk = found.store.disk
-    specs = {"raft_disk": disk.raft, "kv_disk": disk.kv}
-    if busiest.name not in specs:
+    spec = disk.by_station.get(busiest.name)
+    if spec is None:
         return busiest.name
-    return f"{busiest.name} ({disk.limit(found.load.disk, specs[busiest.name])})"
+    return f"{busiest.name} ({disk.limit(found.load.disk, spec)})"
 
 
 def _out_of_balance(found: Estimate) -> Estimate:

@@ -468,10 +468,7 @@ class StoreModel:
         writing = pollers.fsyncs * load.write_ns
         waiting = pollers.writers * (pollers.log_wait - load.write_ns)
         load.stations["raft_log"] = StationLoad(1, load.fsyncs_per_s, writing, waiting)
-        disks = {"raft_disk": self.disk.raft}
-        if not self.disk.shared:
-            disks["kv_disk"] = self.disk.kv
-        for name, spec in disks.items():
+        for name, spec in self.disk.by_station.items():
             used, ios = self.disk.used(load.disk, spec)
             station = load.stations[name] = StationLoad(1, ios, used)
             station.queue = in_queue(1, station.within, 0.5)

@@ -16,7 +16,7 @@ say together (``check``) is judged once each of them is right.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import Field, dataclass, fields, replace
 from inspect import cleandoc, get_annotations
 from typing import Any, ClassVar, Self, TypeVar
@@ -219,7 +219,7 @@ def _read_keys(keys: Mapping[str, Key], place: Place) -> dict[str, Any]:
     values = {}
     for name, each in place.below().items():
         if name not in keys:
-            refuse_unknown(each, list(keys))
+            refuse_unknown(each, suggestion(name, list(keys)))
         elif each.value is not None:
             values[keys[name].field] = keys[name].form.read(each)
     for name, key in keys.items():
@@ -228,9 +228,9 @@ def _read_keys(keys: Mapping[str, Key], place: Place) -> dict[str, Any]:
     return values
 
 
-def refuse_unknown(place: Place, known: Sequence[str]) -> None:
+def refuse_unknown(place: Place, remedy: str) -> None:
     """Notes a key that nothing reads."""
-    place.refuse_key(f"unknown key; {suggestion(str(place.path[-1]), known)}")
+    place.refuse_key(f"unknown key; {remedy}")
 
 
 def _refuse_contradiction(error: Wrong, keys: Mapping[str, Key], place: Place) -> None:

@@ -1,10 +1,9 @@
 """Which rows of a custom mix's table are read, and how often: what caches keep follows from it."""
 
 from collections.abc import Iterator, Sequence
-from itertools import pairwise
 
 from sim.scenario.schema.arrival import StatementSpec, TableSpec, TransactionSpec
-from sim.workload.layout import BlockPart
+from sim.workload.layout import BlockPart, parts_between
 
 
 class TableReads:
@@ -29,10 +28,7 @@ class TableReads:
         reads = self.per_transaction()
         whole = min(1.0, rows_of_block / self._rows)
         borders = {max(whole, spec.hot_rows / self._rows) for _, spec in self._drawn} | {0.0, 1.0}
-        return [
-            BlockPart(end - begin, (self._below(end) - self._below(begin)) / reads)
-            for begin, end in pairwise(sorted(borders))
-        ]
+        return parts_between(sorted(borders), lambda share: self._below(share) / reads)
 
     def _below(self, share: float) -> float:
         """Returns how many rows a transaction reads of the first share of the table."""

@@ -13,7 +13,7 @@ clusters show; older data, split again after growth, has regions half full.
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import accumulate
+from itertools import accumulate, pairwise
 from typing import NamedTuple
 
 from sim.protocol.encoding import SHORT_VALUE_MAX_BYTES
@@ -92,6 +92,21 @@ class BlockPart(NamedTuple):
 def read_evenly(rows: int) -> Sequence[BlockPart]:  # noqa: ARG001 - other tables' parts depend on it
     """Returns the parts of a table whose rows are all read as often."""
     return (BlockPart(1.0, 1.0),)
+
+
+def parts_between(
+    borders: Sequence[float], read_below: Callable[[float], float]
+) -> Sequence[BlockPart]:
+    """Returns the parts of a table that meet at borders.
+
+    Args:
+        borders: shares of the table, ascending, from 0 to 1.
+        read_below: the share of the reads that the first share of the table gets.
+    """
+    return [
+        BlockPart(end - begin, read_below(end) - read_below(begin))
+        for begin, end in pairwise(borders)
+    ]
 
 
 @dataclass(frozen=True)

@@ -15,13 +15,12 @@ rejection-inversion: Hörmann and Derflinger, ACM Transactions on Modeling and C
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from itertools import pairwise
 from math import erf, floor, fsum, log, sqrt
 from typing import Final, NamedTuple
 
 from sim.scenario.schema.arrival import RandType
 from sim.streams import Stream
-from sim.workload.layout import BlockPart
+from sim.workload.layout import BlockPart, parts_between
 
 _ITERATIONS: Final = 12
 """``--rand-spec-iter``."""
@@ -61,10 +60,7 @@ class IdLaw(NamedTuple):
     def read_parts(self, rows: int, rows_of_block: int) -> Sequence[BlockPart]:
         """Returns how reads are spread over a table's blocks."""
         borders = [0.0, *self.borders(min(1.0, rows_of_block / rows)), 1.0]
-        return [
-            BlockPart(end - begin, self.share_below(end, rows) - self.share_below(begin, rows))
-            for begin, end in pairwise(borders)
-        ]
+        return parts_between(borders, lambda share: self.share_below(share, rows))
 
 
 def _uniform(stream: Stream, rows: int) -> int:
@@ -95,9 +91,9 @@ def _pareto(stream: Stream, rows: int) -> int:
 
 def _zipfian(stream: Stream, rows: int) -> int:
     """Draws from an area that covers every id's bar, until a draw falls into one."""
-    first, last = _zipf_area(1.5) - 1, _zipf_area(rows + 0.5)
+    last = _zipf_area(rows + 0.5)
     while True:
-        area = last + stream.random() * (first - last)
+        area = last + stream.random() * (_ZIPF_BEGIN - last)
         id_ = min(rows, max(1, floor(_zipf_at(area) + 0.5)))
         if area >= _zipf_area(id_ + 0.5) - id_**-_ZIPF_EXPONENT:
             return id_
@@ -106,6 +102,10 @@ def _zipfian(stream: Stream, rows: int) -> int:
 def _zipf_area(at: float) -> float:
     """Returns the area beneath x to the power of minus the exponent, from 1 to ``at``."""
     return float((at ** (1 - _ZIPF_EXPONENT) - 1) / (1 - _ZIPF_EXPONENT))
+
+
+_ZIPF_BEGIN: Final = _zipf_area(1.5) - 1
+"""Where the area of the first id begins: all of its draws are taken."""
 
 
 def _zipf_at(area: float) -> float:
@@ -127,9 +127,8 @@ def _special_below(share: float, rows: int) -> float:
 def _zipf_below(share: float, rows: int) -> float:
     if not share:
         return 0.0
-    first = _zipf_area(1.5) - 1
     ids = max(1.0, share * rows)
-    return (_zipf_area(ids + 0.5) - first) / (_zipf_area(rows + 0.5) - first)
+    return (_zipf_area(ids + 0.5) - _ZIPF_BEGIN) / (_zipf_area(rows + 0.5) - _ZIPF_BEGIN)
 
 
 def _bell_borders(_: float) -> Sequence[float]:

@@ -13,7 +13,7 @@ from matplotlib.figure import Figure
 
 from analysis.plots.axes import axes_of, is_scattered
 from analysis.plots.sweep import sweep_pictures
-from analysis.plots.sweep_lines import amount_text
+from analysis.plots.sweep_scatter import amount_text
 from tests.analysis.sweeps import APPEND, THREADS, VARIANTS, Point, grid, sweep_summary
 
 

@@ -74,6 +74,11 @@ def test_the_command_prints_what_has_a_word_in_its_name(capsys: pytest.CaptureFi
     assert "apply-pool-size" not in printed
 
 
+def test_a_name_is_found_in_any_case() -> None:
+    for word in ("workload.tables.NAME.rows", "Workload.Tables.Name.Rows"):
+        assert reference_text(word).startswith("## workload.tables.NAME\n")
+
+
 def test_what_no_name_has_is_looked_for_in_the_meanings() -> None:
     assert "| `hot` |" in reference_text("skew")
     assert reference_text("without warning").startswith("## do: crash_store")
