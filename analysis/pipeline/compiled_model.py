@@ -151,8 +151,11 @@ def sources() -> list[str]:
     return [str(file.relative_to(ROOT)) for file in found if file not in left_out]
 
 
-def _compile(folder: Path) -> list[Path]:
-    """Writes the model as C into ``folder``, and compiles it; returns the object files."""
+def translated(folder: Path) -> Any:
+    """Writes the model as C into ``folder``; returns the extension that is to be made of it.
+
+    It leaves the current folder, and ends the process where mypyc finds an error in the source.
+    """
     from mypyc.build import mypycify
 
     os.chdir(ROOT)  # mypy names modules by their paths from here
@@ -164,7 +167,12 @@ def _compile(folder: Path) -> list[Path]:
         target_dir=str(folder),
     )
     # The first holds everything; the others are a shim a module, which ``sim.compiled`` replaces.
-    whole = extensions[0]
+    return extensions[0]
+
+
+def _compile(folder: Path) -> list[Path]:
+    """Writes the model as C into ``folder``, and compiles it; returns the object files."""
+    whole = translated(folder)
     headers = [*whole.include_dirs, sysconfig.get_paths()["include"], str(folder)]
     with ThreadPoolExecutor(cores()) as threads:
         return list(threads.map(lambda source: _object(source, headers), whole.sources))

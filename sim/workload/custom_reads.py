@@ -27,8 +27,9 @@ class TableReads:
         """Returns how these reads are spread over the table's blocks, the hot rows' first."""
         reads = self.per_transaction()
         whole = min(1.0, rows_of_block / self._rows)
-        borders = {max(whole, spec.hot_rows / self._rows) for _, spec in self._drawn} | {0.0, 1.0}
-        return parts_between(sorted(borders), lambda share: self._below(share) / reads)
+        hot = {max(whole, spec.hot_rows / self._rows) for _, spec in self._drawn}
+        borders = sorted(hot | {0.0, 1.0})
+        return parts_between(borders, [self._below(share) / reads for share in borders])
 
     def _below(self, share: float) -> float:
         """Returns how many rows a transaction reads of the first share of the table."""

@@ -94,19 +94,15 @@ def read_evenly(rows: int) -> Sequence[BlockPart]:  # noqa: ARG001 - other table
     return (BlockPart(1.0, 1.0),)
 
 
-def parts_between(
-    borders: Sequence[float], read_below: Callable[[float], float]
-) -> Sequence[BlockPart]:
+def parts_between(borders: Sequence[float], read_below: Sequence[float]) -> Sequence[BlockPart]:
     """Returns the parts of a table that meet at borders.
 
     Args:
         borders: shares of the table, ascending, from 0 to 1.
-        read_below: the share of the reads that the first share of the table gets.
+        read_below: for each of them, the share of the reads that falls below it.
     """
-    return [
-        BlockPart(end - begin, read_below(end) - read_below(begin))
-        for begin, end in pairwise(borders)
-    ]
+    ends = pairwise(zip(borders, read_below, strict=True))
+    return [BlockPart(end[0] - begin[0], end[1] - begin[1]) for begin, end in ends]
 
 
 @dataclass(frozen=True)

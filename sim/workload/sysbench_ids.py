@@ -60,7 +60,7 @@ class IdLaw(NamedTuple):
     def read_parts(self, rows: int, rows_of_block: int) -> Sequence[BlockPart]:
         """Returns how reads are spread over a table's blocks."""
         borders = [0.0, *self.borders(min(1.0, rows_of_block / rows)), 1.0]
-        return parts_between(borders, lambda share: self.share_below(share, rows))
+        return parts_between(borders, [self.share_below(share, rows) for share in borders])
 
 
 def _uniform(stream: Stream, rows: int) -> int:
