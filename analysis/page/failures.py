@@ -3,17 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Final
 
 from analysis.metrics.catalogue import ASKED_FOR, MetricKey
+from analysis.metrics.numbers import StudyNumber
 from analysis.metrics.rounding import short
+from analysis.page.answer_wider import capital
 from analysis.page.findings import Findings
 from analysis.report.cells import plain_share
 from analysis.statistics.amounts import number_of
 from analysis.statistics.unfinished import unfinished_words
 
+_UNFINISHED: Final = MetricKey("txns_unfinished")
+_OLDEST: Final = MetricKey("txn_unfinished_age_ms", stat="max")
+_SLOW: Final = MetricKey("txn_latency_ms", stat="p99")
+
 
 def failures(found: Findings, point: int, names: Sequence[str]) -> str:
-    """Returns ``In a run, on average, no lock was lost and 2 transactions failed; ...``.
+    """Returns ``In a run, on average, no lock was lost and 2 transactions failed. ...``.
 
     The longest transaction is that of all, those that had not ended included.
 
@@ -23,14 +30,12 @@ def failures(found: Findings, point: int, names: Sequence[str]) -> str:
         names: of the variants that are told of, the one in question first.
     """
     moved = _in_a_run(found, point, names[0], MetricKey("leader_transfers"))
-    moving = "In a run, on average, "
+    moving = "in a run, on average, "
     if moved >= 1:
-        moving = f"While {number_of(moved, 'leader')} moved in a run, on average, "
-    said = [
-        _of_each({name: say(found, point, name) for name in names})
-        for say in (_lost_and_failed, _left, _longest)
-    ]
-    return f"{moving}{'; '.join(filter(None, said))}."
+        moving = f"while {number_of(moved, 'leader')} moved in a run, on average, "
+    lost = moving + _of_each({name: _lost_and_failed(found, point, name) for name in names})
+    said = filter(None, (lost, _left(found, point, names), _longest(found, point, names)))
+    return " ".join(f"{capital(sentence)}." for sentence in said)
 
 
 def failed_in_a_run(found: Findings, point: int, variant: str) -> float:
@@ -43,10 +48,18 @@ def failed_in_a_run(found: Findings, point: int, variant: str) -> float:
 
 
 def _of_each(said: Mapping[str, str]) -> str:
-    """Returns what is said of each variant: once, if it is the same of all."""
-    if len(set(said.values())) == 1:
-        return next(iter(said.values()))
-    return ", and ".join(f"with {name} {text}" for name, text in said.items())
+    """Returns what is said of each variant, once for all of which it is the same."""
+    return "; ".join(f"{names}{text}" for text, names in _whose(said, "with {} ").items())
+
+
+def _whose(said: Mapping[str, str], names: str) -> dict[str, str]:
+    """Returns for each thing said the names of its variants; no name for what is said of all."""
+    of: dict[str, list[str]] = {}
+    for name, text in said.items():
+        of.setdefault(text, []).append(name)
+    if len(of) == 1:
+        return dict.fromkeys(of, "")
+    return {text: names.format(" and ".join(whose)) for text, whose in of.items()}
 
 
 def _lost_and_failed(found: Findings, point: int, variant: str) -> str:
@@ -55,21 +68,34 @@ def _lost_and_failed(found: Findings, point: int, variant: str) -> str:
     return f"{lost} lost and {failed} failed{_why_failed(found, point, variant)}"
 
 
-def _left(found: Findings, point: int, variant: str) -> str:
-    """Returns what had not ended when the run did."""
-    left = _in_a_run(found, point, variant, MetricKey("txns_unfinished"))
-    if not left:
-        return "all had ended"
-    oldest_ms = found.amount(point, variant, MetricKey("txn_unfinished_age_ms", stat="max"))
-    return unfinished_words(left, oldest_ms / 1000)
+def _left(found: Findings, point: int, names: Sequence[str]) -> str:
+    """Returns what had not ended when a run did: at most how much, if nobody waited unusually."""
+    left = {name: _in_a_run(found, point, name, _UNFINISHED) for name in names}
+    oldest_ms = {name: found.amount(point, name, _OLDEST) for name in names}
+    if not any(left.values()):
+        return "all had ended with the run"
+    if all(_is_usual(found.value(point, name, _SLOW), oldest_ms[name]) for name in names):
+        most = unfinished_words(max(left.values()), max(oldest_ms.values()) / 1000)
+        return f"at the end of a run {'at most ' if len(names) > 1 else ''}{most}"
+    return "at the end of a run, " + _of_each(
+        {name: unfinished_words(left[name], oldest_ms[name] / 1000) for name in names}
+    )
 
 
-def _longest(found: Findings, point: int, variant: str) -> str:
-    number = found.value(point, variant, MetricKey("txn_latency_ms", stat="max"))
-    if not number.is_there:
-        return ""
-    more = "more than " if number.at_least else ""
-    return f"the longest transaction took {more}{short(number.value)} ms"
+def _is_usual(slow: StudyNumber, age_ms: float) -> bool:
+    """Returns whether of those that ended as many as one in a hundred took longer than an age."""
+    return slow.is_there and not slow.at_least and age_ms <= slow.value
+
+
+def _longest(found: Findings, point: int, names: Sequence[str]) -> str:
+    took = {}
+    for name in names:
+        number = found.value(point, name, MetricKey("txn_latency_ms", stat="max"))
+        if number.is_there:
+            more = "more than " if number.at_least else ""
+            took[name] = f"{more}{short(number.value)} ms"
+    said = [text + whose for text, whose in _whose(took, " with {}").items()]
+    return f"the longest transaction took {', '.join(said)}" if said else ""
 
 
 def _in_a_run(found: Findings, point: int, variant: str, key: MetricKey) -> float:
@@ -88,7 +114,7 @@ def _why_failed(found: Findings, point: int, variant: str) -> str:
         if class_ != ASKED_FOR
     }
     reasons = sorted((why for why, times in counts.items() if times), key=lambda why: -counts[why])
-    words = ", ".join(why.replace("_", " ") for why in reasons)
+    words = ", ".join(why.replace("_", " ").replace(":", ": ") for why in reasons)
     return f" ({plain_share(share)} of all: {words})"
 
 

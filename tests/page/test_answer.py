@@ -162,5 +162,5 @@ def test_failures_come_with_their_share_and_their_reasons() -> None:
     said = answer(findings([{}], rows, []))
     assert said[0] == (
         "In a run, on average, no lock was lost and 856 transactions failed (47 % of all: "
-        "deadlock, lock wait timeout); all had ended."
+        "deadlock, lock wait timeout). All had ended with the run."
     )

@@ -169,8 +169,8 @@ def test_a_failed_transaction_is_told_first_and_a_rollback_is_none(tmp_path: Pat
     _, text = write(tmp_path, run)
     told = text.split("\n\n")[2]
     assert told == (
-        "In a run, on average, with in_memory no lock was lost and no transaction failed, and with "
-        "pipelined no lock was lost and 2 transactions failed; all had ended."
+        "In a run, on average, with in_memory no lock was lost and no transaction failed; with "
+        "pipelined no lock was lost and 2 transactions failed. All had ended with the run."
     )
 
 
