@@ -65,6 +65,7 @@ KEY_FIGURE_OF: Final = {figure.key: figure for figure in KEY_FIGURES}
 OUTCOMES: Final = (
     _shown("lock_latency_ms", "lock latency, mean (ms)", file="lock_latency"),
     _shown("lock_latency_ms.p99", "lock latency, p99 (ms)", file="lock_latency_p99"),
+    _shown("txn_latency_ms.p99", "transaction latency, p99 (ms)", file="txn_latency_p99"),
     _shown("disk_write_bytes_per_txn", "disk writes per transaction (KiB)", TO_KIB,
            file="disk_bytes_per_txn"),
     _shown("txn_per_s", "transactions (1/s)", file="txn_per_s"),

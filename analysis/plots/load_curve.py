@@ -14,6 +14,7 @@ from typing import Any, Final, NamedTuple
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 
 from analysis.experiments.case_words import case_words
 from analysis.metrics.catalogue import MetricKey
@@ -90,6 +91,15 @@ class LoadLine:
     points: Sequence[LoadPoint]
     capacity: tuple[float, float | None, float | None] | None = None
 
+    def has(self, place: int) -> bool:
+        """Returns whether a latency is known anywhere, by its place among the panels."""
+        return any(point.waits[place].is_drawn for point in self.points)
+
+    def asked(self, place: int) -> bool:
+        """Returns whether there was such a latency at all, if only one that is refused."""
+        waits = [point.waits[place] for point in self.points]
+        return any(wait.is_there or wait.refused for wait in waits)
+
 
 def load_key(points: Sequence[Point]) -> str | None:
     """Returns the swept key that makes load, or None."""
@@ -131,10 +141,9 @@ def load_lines(
                 done, *waits = (numbers.get(point, variant, each) for each in keys)
                 if done.is_there:
                     found.append(LoadPoint(done, waits))
-            if any(point.waits[0].is_drawn for point in found):
-                case = {"variant": variant, "point": _without(members[0], key)}
-                lines.append(LoadLine(case_words(case), variant, found))
-    return lines
+            case = {"variant": variant, "point": _without(members[0], key)}
+            lines.append(LoadLine(case_words(case), variant, found))
+    return [line for line in lines if any(map(line.has, range(len(latencies))))]
 
 
 def with_capacity(lines: Sequence[LoadLine], found: Mapping[str, Any]) -> list[LoadLine]:
@@ -148,54 +157,68 @@ def with_capacity(lines: Sequence[LoadLine], found: Mapping[str, Any]) -> list[L
 
 
 def load_curve(lines: Sequence[LoadLine], latencies: Sequence[Latency]) -> Figure:
-    """Draws a panel a latency, all over one axis of throughput.
+    """Draws a panel a latency that any curve has, all over one axis of throughput.
 
     Args:
         lines: at least one, and no more than ``MOST_LINES``.
         latencies: in the order of the panels.
     """
-    figure = new_figure(WIDTH_IN, 1.7 + 2.5 * len(latencies))
-    panels = figure.subplots(len(latencies), 1, sharex=True, squeeze=False)[:, 0]
+    places = [place for place in range(len(latencies)) if any(one.asked(place) for one in lines)]
+    figure = new_figure(WIDTH_IN, 1.7 + 2.5 * len(places))
+    panels = figure.subplots(len(places), 1, sharex=True, squeeze=False)[:, 0]
     looks = line_looks([line.variant for line in lines])
     crossed = False
-    for place, (axes, latency) in enumerate(zip(panels, latencies, strict=True)):
+    for axes, place in zip(panels, places, strict=True):
         for line, look in zip(lines, looks, strict=True):
             crossed |= _draw(axes, line, look, place)
             _capacity(axes, line, look)
-        _scale(axes, lines, place, latency.limit_ms)
-        axes.set_ylabel(f"{latency.name} (ms)")
+        _scale(axes, lines, place, latencies[place].limit_ms)
+        axes.set_ylabel(f"{latencies[place].name} (ms)")
     panels[-1].set_xlabel("throughput (transactions per second)")
     panels[-1].set_xlim(left=0)
     write_ticks(panels[-1].xaxis, whole)
-    _legend(figure, panels[0], crossed=crossed, sought=any(line.capacity for line in lines))
+    handles = [
+        Line2D([], [], color=look.colour, linestyle=look.line, marker=look.marker, markersize=5,
+               linewidth=1.5, label=line.name)
+        for line, look in zip(lines, looks, strict=True)
+    ]  # fmt: skip
+    if crossed:
+        words = "no latency: overloaded, or only a bound"
+        handles.append(Line2D([], [], color=INK, linestyle="", marker="x", label=words))
+    if any(line.capacity for line in lines):
+        words = "capacity, with its interval"
+        handles.append(Line2D([], [], color=INK, linestyle=":", linewidth=1.4, label=words))
+    legend_below(figure, handles)
     heading(figure, "Latency against throughput", "bars: 95 % intervals")
     return figure
 
 
-def _legend(figure: Figure, axes: Axes, *, crossed: bool, sought: bool) -> None:
-    if crossed:
-        axes.plot([], [], "x", color=INK, label="no latency: overloaded, or only a bound")
-    if sought:
-        axes.plot([], [], ":", color=INK, linewidth=1.4, label="capacity, with its interval")
-    legend_below(figure, *axes.get_legend_handles_labels())
-
-
 def load_curve_words(lines: Sequence[LoadLine], latencies: Sequence[Latency]) -> str:
-    """Returns the text alternative: both ends of every curve, and what it carries."""
-    told = []
-    for line in lines:
-        known = [point for point in line.points if point.waits[0].is_drawn]
-        first, last = (
-            f"{digits(point.waits[0].value)} ms at {digits(point.done.value)}"
-            for point in (known[0], known[-1])
-        )
-        carried = "" if line.capacity is None else f", capacity {digits(line.capacity[0])}"
-        told.append(f"{line.name} {first} per second, {last}{carried}")
-    limits = listed(
-        (f"{one.name} {digits(one.limit_ms)} ms" for one in latencies if one.limit_ms), ", "
+    """Returns the text alternative: both ends of every curve of its first latency, what it carries.
+
+    Args:
+        lines: each has one of the latencies.
+        latencies: in the order of the panels.
+    """
+    said, left = [], list(lines)
+    for place, latency in enumerate(latencies):
+        told = [_ends_words(line, place) for line in left if line.has(place)]
+        if told:
+            said.append(f"Curves of {latency.name} over throughput: {listed(told)}.")
+        left = [line for line in left if not line.has(place)]
+    limits = [f"{one.name} {digits(one.limit_ms)} ms" for one in latencies if one.limit_ms]
+    said += [f"Promised: {listed(limits, ', ')}."] if limits else []
+    return " ".join(said)
+
+
+def _ends_words(line: LoadLine, place: int) -> str:
+    known = [point for point in line.points if point.waits[place].is_drawn]
+    first, last = (
+        f"{digits(point.waits[place].value)} ms at {digits(point.done.value)}"
+        for point in (known[0], known[-1])
     )
-    promised = f" Promised: {limits}." if limits else ""
-    return f"Curves of {latencies[0].name} over throughput: {listed(told)}.{promised}"
+    carried = "" if line.capacity is None else f", capacity {digits(line.capacity[0])}"
+    return f"{line.name} {first} per second, {last}{carried}"
 
 
 def _without(point: Point, key: str) -> dict[str, Any]:
@@ -203,8 +226,10 @@ def _without(point: Point, key: str) -> dict[str, Any]:
 
 
 def _draw(axes: Axes, line: LoadLine, look: Look, place: int) -> bool:
-    """Draws a curve; returns whether a load had no latency."""
+    """Draws a curve, if it has such a latency; returns whether a load had none."""
     seen = [(point.done, point.waits[place]) for point in line.points]
+    if not line.asked(place):
+        return False
     known = [(done, wait) for done, wait in seen if wait.is_drawn]
     axes.plot(
         [done.value for done, _ in known], [wait.value for _, wait in known], color=look.colour,

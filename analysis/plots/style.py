@@ -137,12 +137,15 @@ def line_looks(variants: Sequence[str]) -> list[Look]:
     """Returns a look for each of several lines, of which some may be of the same variant.
 
     Args:
-        variants: of each line; their colours are kept. Line and marker differ between all lines.
+        variants: of each line; their colours are kept, if there is more than one. Line and marker
+            differ between all lines.
     """
     looks = variant_looks(list(dict.fromkeys(variants)))
     if len(looks) == len(variants):
         return [looks[variant] for variant in variants]
     own = variant_looks([f"line {place}" for place in range(len(variants))])
+    if len(looks) == 1:
+        return list(own.values())
     return [
         Look(looks[variant].colour, look.line, look.marker)
         for variant, look in zip(variants, own.values(), strict=True)

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from matplotlib.figure import Figure
-
 from analysis.plots import heat_map, style, sweep_lines, sweep_scatter
 from analysis.plots.axes import Axis, Point, axes_of, is_scattered
 from analysis.plots.drawn import Picture
 from analysis.plots.sweep_outcomes import SweepView, outcome_cells
 from analysis.plots.words import outcome_words
+
+_MapLay = tuple[Axis, Axis, list[tuple[str, list[Point]]]]
 
 MAPPED: Final = ("lock_latency", "disk_bytes_per_txn", "txn_per_s")
 """Outcomes, by file name, that a map is drawn of."""
@@ -27,7 +27,8 @@ def sweep_pictures(
 
     Points that fill a space become clouds. Otherwise the axis with the most values runs across; if
     there is a second one with an order of its own, the two become maps of the ratio, and if all
-    other axes have few enough combinations, those become the columns of a line plot.
+    other axes have few enough combinations, those become the columns of a line plot. Where neither
+    can be drawn, they are clouds, too.
 
     Args:
         summary: content of ``summary.json``.
@@ -39,21 +40,27 @@ def sweep_pictures(
     if not axes:
         return
     looks = style.variant_looks(variants)
+    across = max(axes, key=lambda axis: (axis.numeric, len(axis.labels)))
+    panels = _panels([axis for axis in axes if axis is not across], points)
+    scattered = is_scattered(points, axes)
+    kinds = min(len(variants), 2)
+    in_lines = kinds * len(panels) <= sweep_lines.MOST_PANELS and not scattered
+    lay = None if scattered or len(variants) < 2 else _map_of(axes, points)
     for cells in outcome_cells(summary):
         view = SweepView(cells, looks, contours.get(str(cells.outcome.key)))
         file, words = cells.outcome.file, outcome_words(cells, variants, points, axes)
-        if is_scattered(points, axes):
+        if in_lines:
+            told = [panel for panel in panels if cells.points_told(panel[1], variants)]
+            figure = sweep_lines.sweep_lines(view, across, told)
+            yield Picture(f"sweep_{file}", "sweep", figure, f"Curves. {words}")
+        elif lay is None:
             figure = sweep_scatter.sweep_scatter(view, axes, points)
             yield Picture(f"sweep_{file}", "sweep", figure, f"Curves. {words}")
-            continue
-        across = max(axes, key=lambda axis: (axis.numeric, len(axis.labels)))
-        panels = _panels([axis for axis in axes if axis is not across], points)
-        if len(panels) <= sweep_lines.MOST_PANELS:
-            figure = sweep_lines.sweep_lines(view, across, panels)
-            yield Picture(f"sweep_{file}", "sweep", figure, f"Curves. {words}")
-        if file in MAPPED:
-            for name, figure in _maps(view, axes, points):
-                yield Picture(f"map_{file}{name}", "sweep", figure, f"Map of ratios. {words}")
+        if lay is not None and file in MAPPED:
+            for variant in view.others:
+                name = f"map_{file}" if len(view.others) == 1 else f"map_{file}_{variant}"
+                figure = heat_map.heat_map(heat_map.RatioMap(view, variant, *lay))
+                yield Picture(name, "sweep", figure, f"Map of ratios. {words}")
 
 
 def _panels(axes: Sequence[Axis], points: Sequence[Point]) -> list[tuple[str, list[Point]]]:
@@ -67,20 +74,14 @@ def _panels(axes: Sequence[Axis], points: Sequence[Point]) -> list[tuple[str, li
     ]
 
 
-def _maps(
-    view: SweepView, axes: Sequence[Axis], points: Sequence[Point]
-) -> Iterator[tuple[str, Figure]]:
-    """Yields a map a variant, with what its name ends in."""
+def _map_of(axes: Sequence[Axis], points: Sequence[Point]) -> _MapLay | None:
+    """Returns the axes of maps, across and up, and their panels; None if nothing can be mapped."""
     ordered = sorted(
         (axis for axis in axes if axis.numeric), key=lambda axis: len(axis.labels), reverse=True
     )[:2]
     if len(ordered) < 2:
-        return
+        return None
     # The first axis of the file runs up, so that a map reads as the file does: "y over x".
     up, across = sorted(ordered, key=axes.index)
     panels = _panels([axis for axis in axes if axis not in (up, across)], points)
-    if len(panels) > heat_map.MOST_PANELS:
-        return
-    for variant in view.others:
-        plot = heat_map.RatioMap(view, variant, across, up, panels)
-        yield "" if len(view.others) == 1 else f"_{variant}", heat_map.heat_map(plot)
+    return None if len(panels) > heat_map.MOST_PANELS else (across, up, panels)

@@ -28,7 +28,8 @@ from analysis.plots.style import (
 )
 from analysis.plots.sweep_outcomes import NO_VALUE, SweepView
 
-MOST_PANELS: Final = 4
+MOST_PANELS: Final = 8
+"""Of values and of ratios together."""
 _COLUMNS: Final = 2
 _LOG_SPAN: Final = 20.0
 """Greatest over smallest value from which the value axis is logarithmic."""
@@ -80,7 +81,7 @@ def _grid(
         gridspec_kw={"height_ratios": [1.35, 1.0][:kinds] * rows},
     )  # fmt: skip
     for axes in grid.flat:
-        _place_axis(axes, axis)
+        place_axis(axes, axis)
     names = (view.cells.outcome.title, f"ratio to {view.baseline}")
     found: list[list[Axes]] = [[], []]
     for kind in range(kinds):
@@ -156,7 +157,7 @@ def _band(axes: Axes, drawn: Sequence[tuple[float, StudyNumber]], look: Look) ->
     )  # fmt: skip
 
 
-def _place_axis(axes: Axes, axis: Axis) -> None:
+def place_axis(axes: Axes, axis: Axis) -> None:
     """Puts the ticks at the values, as the file wrote them."""
     places = axis.amounts or tuple(float(place) for place in range(len(axis.labels)))
     if axis.logarithmic:

@@ -32,6 +32,15 @@ class OutcomeCells:
         """Whether a value is refused somewhere, or only a bound is known."""
         return bool(self._refused)
 
+    def points_told(self, points: Sequence[Point], variants: Sequence[str]) -> list[Point]:
+        """Returns the points at which any variant has a value, or one that is refused."""
+
+        def is_told(point: Point) -> bool:
+            numbers = [self.value(point, name) for name in variants]
+            return any(number.is_there or number.refused for number in numbers)
+
+        return list(filter(is_told, points))
+
     def refused_at(self, point: Point) -> bool:
         """Whether a variant has no value there that could be compared."""
         return point_text(point) in self._refused

@@ -22,7 +22,7 @@ from analysis.plots.style import (
     panel_grid,
     write_ticks,
 )
-from analysis.plots.sweep_lines import draw_levels, mark
+from analysis.plots.sweep_lines import draw_levels, mark, place_axis
 from analysis.plots.sweep_outcomes import SweepView
 from analysis.study.interpolation import decimal_text, kind_of
 
@@ -73,7 +73,7 @@ def _dot(axes: Axes, view: SweepView, place: float, point: Point, name: str) -> 
 def _scale(axes: Axes, axis: Axis) -> None:
     """Writes amounts with their units; a hypercube has too many values to write each."""
     if axis.amounts is None:
-        axes.set_xticks(range(len(axis.labels)), axis.labels)
+        place_axis(axes, axis)
         return
     if axis.logarithmic:
         axes.set_xscale("log")

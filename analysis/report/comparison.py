@@ -116,9 +116,12 @@ def _of_sweep(
     always = [_INTERVALS, *([_PAIRED] if compared(variants) else [])]
     always += [f"{axis.name} is {axis.key}." for axis in axes if axis.name != axis.key]
     for cells in outcome_cells(summary):
-        shown, notes = ordered, list(always)
-        if len(points) > MOST_ROWS:
-            shown = _spread(cells, ordered, main, variants[0])
+        shown, notes = cells.points_told(ordered, variants), list(always)
+        if len(shown) < len(points):
+            none = f"{len(points) - len(shown):,} of {len(points):,} points"
+            notes.append(f"No {cells.outcome.name} at {none}.")
+        if len(shown) > MOST_ROWS:
+            shown = _spread(cells, shown, main, variants[0])
             notes += [
                 f"{len(shown)} of the {len(points):,} points, evenly spaced from the least to the "
                 f"greatest {what}; summary.json and plots have all of them.",

@@ -99,11 +99,31 @@ def test_a_curve_a_variant_and_setting_by_ascending_load() -> None:
 def test_an_overloaded_load_is_a_cross_and_one_without_any_latency_no_curve() -> None:
     figure = load_curve(lines(refused=(0,)), SWEPT)
     crosses = [line for line in figure.axes[0].lines if line.get_marker() == "x"]
-    assert [len(np.asarray(line.get_xdata())) for line in crosses] == [1, 1, 0]
+    assert [len(np.asarray(line.get_xdata())) for line in crosses] == [1, 1]
     assert [one.name for one in lines(refused=(0, 1, 2))] == [
         "pipelined on nvme", "in_memory on nvme",
     ]  # fmt: skip
     assert lines(refused=tuple(range(6))) == []
+
+
+def test_where_nobody_asks_for_a_lock_the_curve_is_of_transactions() -> None:
+    found = swept_rows()
+    found = found[(found["metric"] != "lock_latency_ms") | (found["point_index"] > 2)]
+
+    def of(points: list[int]) -> list[LoadLine]:
+        rows = RowTable(found[found["point_index"].isin(points)], POINTS)
+        return load_lines(rows, POINTS, ["pipelined"], THREADS, SWEPT)
+
+    (line,) = of([0, 1, 2])
+    (axes,) = load_curve([line], SWEPT).axes
+    assert axes.get_ylabel() == "txn latency p99 (ms)"
+    above, below = load_curve(of([0, 1, 2, 3, 4, 5]), SWEPT).axes
+    assert [len(axes.lines) for axes in (above, below)] == [1 + 2 * 3, 2 * (1 + 2 * 3)]
+    assert load_curve_words(of([0, 1, 2, 3, 4, 5]), SWEPT) == (
+        "Curves of lock latency p99 over throughput: pipelined on nvme 4.1 ms at 50 per second, 8 "
+        "ms at 2,000. Curves of txn latency p99 over throughput: pipelined on gp3 40.1 ms at 50 "
+        "per second, 44 ms at 2,000."
+    )
 
 
 def test_capacity_and_promise_are_drawn_in() -> None:

@@ -108,6 +108,38 @@ def test_each_kind_of_sweep_has_its_figures() -> None:
     assert names([{}]) == set()
 
 
+def test_of_too_many_columns_of_words_there_are_clouds() -> None:
+    kinds = [f"oltp_{name}" for name in ("insert", "delete", "read_write", "write_only")]
+    points = [
+        {"workload.kind": kind, "tikv.behaviour": version, THREADS: threads}
+        for kind in kinds
+        for version in ("v6.0", "v8.5")
+        for threads in (300, 900)
+    ]
+    drawn = sweep_drawn(sweep_summary(points), VARIANTS, points, {})
+    first, *_ = drawn["sweep_lock_latency"].axes
+    tilted = {label.get_text() for label in first.get_xticklabels() if label.get_rotation() == 45}
+    assert tilted == set(kinds)
+    alone = sweep_drawn(sweep_summary(points, variants=["sync"]), ["sync"], points, {})
+    panels = [axes.get_title(loc="left") for axes in alone["sweep_lock_latency"].axes]
+    assert panels[0] == "kind oltp_insert, behaviour v6.0"
+    assert len(panels) == 8
+
+
+def test_a_panel_without_any_value_is_left_out() -> None:
+    points = [{"workload.kind": kind, THREADS: 10 * n} for kind in ("tpcc", "b") for n in (1, 2)]
+    summary = sweep_summary(points)
+    for rows in (summary["rows"], summary["comparisons"]):
+        rows[:] = [
+            row
+            for row in rows
+            if row["metric"] != "lock_latency_ms" or row["point"]["workload.kind"] == "tpcc"
+        ]
+    drawn = sweep_drawn(summary, VARIANTS, points, {})
+    assert len(drawn["sweep_lock_latency"].axes) == 2
+    assert len(drawn["sweep_txn_per_s"].axes) == 4
+
+
 def test_lines_show_values_ratios_and_the_level() -> None:
     points = grid(threads=[10, 50, 400])
     figure = sweep_drawn(sweep_summary(points), VARIANTS, points, {"lock_latency_ms": 0.5})[

@@ -49,6 +49,21 @@ def test_rows_follow_the_axes_not_the_file() -> None:
     assert rows == ["10", "50", "100", "200", "400"]
 
 
+def test_points_at_which_nobody_asks_for_a_lock_have_no_row_of_lock_latency() -> None:
+    summary = sweep_summary(SPREAD)
+    summary["rows"] = [
+        row
+        for row in summary["rows"]
+        if row["metric"] != "lock_latency_ms" or row["point"][THREADS] == 10
+    ]
+    text = printed(summary, SPREAD)
+    table = text[text.index("lock latency, mean") : text.index("lock latency, p99")]
+    assert [line.split()[1] for line in table.splitlines() if "us " in line] == ["10", "10"]
+    words = " ".join(text.split())
+    assert "No lock latency, mean at 4 of 8 points." in words
+    assert words.count("at 4 of 8 points") == 2
+
+
 def test_refused_values_are_shown_as_such_with_the_reason_once() -> None:
     def overloaded(point: Point, variant: str) -> bool:
         return point[THREADS] == 200 and variant == "pipelined"

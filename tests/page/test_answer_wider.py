@@ -125,6 +125,21 @@ def test_a_sweep_is_told_by_its_ends_as_far_as_they_are_known(
     assert said == f"Lock latency, mean: {says}."
 
 
+def test_latency_of_transactions_is_told_where_nobody_asks_for_a_lock() -> None:
+    everywhere = swept((0.5, 0.02), (0.8, 0.02), (0.9, 0.02), variants=("in_memory",))
+    locks = list(everywhere.summary["rows"])
+    txns = [row | {"metric": "txn_latency_ms", "stat": "p99"} for row in locks]
+
+    def told(rows: list[dict[str, Any]]) -> list[str]:
+        points = [dict(point) for point in everywhere.points]
+        said = of_sweep(findings(points, rows, []))
+        return [sentence.partition(":")[0] for sentence in said]
+
+    assert told(locks + txns) == ["Lock latency, mean"]
+    assert told(locks[1:] + txns) == ["Lock latency, mean", "Transaction latency, p99"]
+    assert told(txns) == ["Transaction latency, p99"]
+
+
 def test_a_sweep_without_levels_or_differences_says_so() -> None:
     [said] = of_sweep(swept((800.0, 900.0), (900.0, 950.0)))
     assert said == (
