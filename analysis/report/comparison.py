@@ -13,7 +13,7 @@ from analysis.experiments.case_words import key_of
 from analysis.metrics.numbers import Numbers
 from analysis.metrics.rounding import NOT_KNOWN
 from analysis.metrics.shown import KEY_FIGURES
-from analysis.plots.axes import Point, axes_of
+from analysis.plots.axes import Axis, Point, axes_of
 from analysis.plots.sweep_outcomes import OutcomeCells, compared, outcome_cells
 from analysis.report.cells import ratio_cell, value_cell
 from analysis.report.table import DASH, Cell, ReportTable, texts
@@ -108,13 +108,19 @@ def _not_known(rows: Iterable[Sequence[Cell]]) -> Iterator[str]:
 def _of_sweep(
     summary: Mapping[str, Any], variants: Sequence[str], points: Sequence[Point]
 ) -> Iterator[ReportTable]:
-    """Yields a table an outcome, a row a point, the first axis varying slowest."""
+    """Yields a table an outcome, a row a point, the first axis varying slowest.
+
+    Of one variant, and not too many points, one table has all outcomes.
+    """
     axes = axes_of(points)
     ordered = sorted(points, key=lambda point: tuple(axis.index(point) for axis in axes))
+    if len(variants) == 1 and len(points) <= MOST_ROWS:
+        yield _of_one(summary, variants[0], ordered)
+        return
     main = main_variant(variants, summary["expectations"])
     what = f"{main} / {variants[0]}" if compared(variants) else "value"
     always = [_INTERVALS, *([_PAIRED] if compared(variants) else [])]
-    always += [f"{axis.name} is {axis.key}." for axis in axes if axis.name != axis.key]
+    always += _short_names(axes)
     for cells in outcome_cells(summary):
         shown, notes = cells.points_told(ordered, variants), list(always)
         if len(shown) < len(points):
@@ -146,6 +152,30 @@ def _of_sweep(
             # They follow from the baseline's and the ratios.
             spare=tuple(range(first, last)),
         )
+
+
+def _of_one(summary: Mapping[str, Any], variant: str, points: Sequence[Point]) -> ReportTable:
+    """Returns a table with a column an outcome."""
+    axes, outcomes = axes_of(points), outcome_cells(summary)
+    rows = [
+        (
+            *(Cell(axis.label(point)) for axis in axes),
+            *(value_cell(each.value(point, variant), each.outcome.scale) for each in outcomes),
+        )
+        for point in points
+    ]
+    notes = [_INTERVALS, *_short_names(axes), *_not_known(rows)]
+    for cells in outcomes:
+        notes += _reasons(cells, points, [variant])
+    headings = (*(axis.name for axis in axes), *(each.outcome.title for each in outcomes))
+    words = tuple(range(len(axes)))
+    return ReportTable(
+        f"Main numbers, {variant}", headings, tuple(rows), tuple(dict.fromkeys(notes)), words=words
+    )
+
+
+def _short_names(axes: Iterable[Axis]) -> Iterator[str]:
+    yield from (f"{axis.name} is {axis.key}." for axis in axes if axis.name != axis.key)
 
 
 def main_variant(variants: Sequence[str], claims: Sequence[Mapping[str, Any]]) -> str:
