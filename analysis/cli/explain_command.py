@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from analysis.cli.failures import CommandError, ExitStatus
 from analysis.cli.scenario_app import ExplainCommand
-from analysis.lint.scenario_lint import scenario_warnings
+from analysis.lint.scenario_lint import static_warnings
 from analysis.program import command, cores
 from analysis.report.estimate_table import (
     Compared,
@@ -37,7 +37,7 @@ def explain_command(request: ExplainCommand) -> int:
     study = load_study(request.file, request.set_ or ())
     summary = _summary(request, study) if request.verify else None
     found = explained(study, MOST_POINTS)
-    warnings = [str(warning) for warning in scenario_warnings(study)]
+    warnings = [str(warning) for warning in static_warnings(study)]
     if request.as_json:
         print_json(_document(study, found, warnings, summary))
         return ExitStatus.FINE

@@ -1,11 +1,11 @@
-"""All warnings of a scenario, before anything is run. Static, and quick."""
+"""All warnings of a scenario, before anything is run. Quick: of its load there is an estimate."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from typing import Final
 
-from analysis.lint import operation_rules, question_rules, run_rules
+from analysis.lint import load_rules, operation_rules, question_rules, run_rules
 from analysis.lint.scenario_warning import LintedCase, ScenarioWarning, said_once
 from analysis.study.study import Study
 
@@ -34,7 +34,15 @@ OPERATION_RULES: Final = (
 
 
 def scenario_warnings(study: Study) -> list[ScenarioWarning]:
-    """Returns what a study cannot show, in the order of the rules."""
+    """Returns what a study cannot show, in the order of the rules, and a load that is too great."""
+    warned = static_warnings(study)
+    if study.capacity is None:
+        warned += load_rules.beyond_capacity(_cases(study))
+    return warned
+
+
+def static_warnings(study: Study) -> list[ScenarioWarning]:
+    """Returns what a study cannot show, without an estimate of its load."""
     return said_once(_all(study))
 
 

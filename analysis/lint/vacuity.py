@@ -14,7 +14,7 @@ import pandas as pd
 
 from analysis.lint.mechanisms import Mechanism, mechanisms
 from analysis.lint.question_rules import is_steady
-from analysis.lint.scenario_lint import scenario_warnings
+from analysis.lint.scenario_lint import static_warnings
 from analysis.lint.scenario_warning import LintedCase, duration, said_by
 from analysis.metrics.catalogue import SERIES, MetricKey
 from analysis.statistics.saturation import Verdict
@@ -76,7 +76,7 @@ def study_warnings(study: Study, facts: Facts) -> list[Warned]:
     """
     static = [
         {"kind": "scenario", "key": warning.key, "text": str(warning)}
-        for warning in scenario_warnings(study)
+        for warning in static_warnings(study)
     ]
     return [
         *static,
