@@ -20,7 +20,9 @@ def test_the_highest_rate_of_a_sweep_counts_but_no_load_that_is_searched(tmp_pat
     rates = "sweep.grid={workload.rate: [100/s, 100000/s, 1000/s]}"
     (said,) = warned(tmp_path, rates)
     assert "509% busy" in said
-    searched = "capacity={load: workload.rate, between: [100/s, 100000/s], slo: {lock_latency_ms: 5ms}}"
+    searched = (
+        "capacity={load: workload.rate, between: [1/s, 100000/s], slo: {lock_latency_ms: 5ms}}"
+    )
     assert warned(tmp_path, "workload.rate=100000/s", searched) == []
 
 
