@@ -117,11 +117,11 @@ def unit_facts(units: pd.DataFrame, points: Sequence[Mapping[str, Any]]) -> list
 
 
 def _reason(case: pd.DataFrame) -> str:
-    """Returns what is said of the first unit with the worst verdict."""
+    """Returns what is said of the first unit with the worst verdict and the most to say of it."""
     for verdict in (*WORST_FIRST, Verdict.STABLE):
         said = case.loc[case["verdict"] == str(verdict), "verdict_reason"]
         if len(said):
-            return str(said.iloc[0])
+            return max(map(str, said), key=lambda words: words.count("; "))
     return ""
 
 

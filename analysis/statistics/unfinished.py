@@ -39,6 +39,11 @@ class Unfinished:
     ages_s: float
     """Sum of their ages."""
 
+    @property
+    def as_bad_as_the_worst(self) -> bool:
+        """Whether one waits nearly as long as any that ended: what was bad has not quite passed."""
+        return self.count > 0 and self.oldest_s > self.longest_s / OVERDUE
+
 
 def missing(
     course: UnitCourse, cut: int, ended_s: float, unfinished: Unfinished, window_s: float

@@ -130,6 +130,22 @@ def test_what_is_under_way_is_none() -> None:
     assert outage(course(6, (40, 6.0)), under_way, None, 5) is None
 
 
+@pytest.mark.parametrize(
+    ("oldest_s", "more"),
+    [(0.02, ""), (16.0, "; 300 transactions had not ended, the oldest after 16 s; the longest that "
+                        "ended took 17 s")],
+)  # fmt: skip
+def test_who_waits_as_long_as_any_that_came_back_is_told_of(oldest_s: float, more: str) -> None:
+    committed = course(8, (40, 60.0), (50, 0.0), (40, 120.0))
+    fall = fall_of_throughput(committed, slice(5, 40), 5, WINDOW_S)
+    assert fall is not None
+    assert fall.came_back
+    left = Unfinished(count=300, oldest_s=oldest_s, overdue=0, longest_s=17.0, ages_s=0.0)
+    found = outage(committed, left, fall, 5)
+    assert found is not None
+    assert (found.verdict, found.reason) == (Verdict.DEGRADED, fall.words + more)
+
+
 def test_half_the_throughput_is_degraded_and_none_is_an_outage() -> None:
     for share, verdict in ((0.5, Verdict.DEGRADED), (0.0, Verdict.OUTAGE)):
         committed = course(7, (40, 60.0), (50, 60.0 * share))
