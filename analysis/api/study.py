@@ -6,6 +6,7 @@ import json
 import warnings
 from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property
+from html import escape
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from analysis.metrics.catalogue import MetricKey
 from analysis.metrics.row_table import POINT, RowTable
 from analysis.metrics.unit_metrics import KEY
 from analysis.pipeline.study_tables import read_study_tables
+from analysis.page.escaping import one_line
 from analysis.plots.drawn import Picture
 from analysis.plots.study_plots import study_pictures
 from analysis.program import command
@@ -61,6 +63,13 @@ class OpenedStudy:
     def __repr__(self) -> str:
         """Returns name, verdict and folder."""
         return f"<Study {self.name}: {self.verdict['outcome']}, in {self.folder}>"
+
+    def _repr_html_(self) -> str:
+        """Returns what a notebook shows of it: the question, the answer, where the rest is."""
+        said = said_in(self.folder)
+        parts = [f"<b>{_shown(str(said.get('question') or self.name))}</b>"]
+        parts += [f"<p>{_shown(sentence)}</p>" for sentence in sentences(said)]
+        return "".join([*parts, f"<code>{_shown(repr(self))}</code>"])
 
     @property
     def verdict(self) -> dict[str, Any]:
@@ -149,6 +158,11 @@ class OpenedStudy:
         if name not in self.document:
             raise StudyFolderError(f"{self.folder}: its scenario has no section {name}; add it")
         return read_table(self.folder, name)
+
+
+def _shown(text: str) -> str:
+    """Returns text as HTML that shows it, whatever a scenario says."""
+    return escape(one_line(text))
 
 
 def _of(key: MetricKey, table: pd.DataFrame) -> pd.DataFrame:

@@ -44,6 +44,21 @@ def test_the_package_gives_what_the_api_names() -> None:
     assert vars(pessim)["__all__"] == api.__all__
 
 
+def test_a_notebook_shows_question_and_answer_as_text_whatever_they_are(tmp_path: Path) -> None:
+    files = {
+        "scenario.yaml": "{}",
+        "summary.json": '{"study": "a<b", "verdict": {"outcome": "passed"}}',
+        "answer.json": '{"question": "<script>x</script>?", "answer": ["1 < 2 & 3", 4]}',
+    }
+    for name, text in files.items():
+        tmp_path.joinpath(name).write_text(text, "utf-8")
+    shown = pessim.open(tmp_path)._repr_html_()
+    assert shown.startswith("<b>&lt;script&gt;x&lt;/script&gt;?</b><p>1 &lt; 2 &amp; 3</p><code>")
+    assert "Study a&lt;b: passed" in shown
+    tmp_path.joinpath("answer.json").unlink()
+    assert pessim.open(tmp_path)._repr_html_().startswith("<b>a&lt;b</b><code>")
+
+
 spark = [pytest.mark.spark, pytest.mark.slow]
 
 
