@@ -17,8 +17,8 @@ from matplotlib.figure import Figure
 from analysis.metrics.catalogue import MetricKey
 from analysis.metrics.row_table import POINT, RowTable
 from analysis.metrics.unit_metrics import KEY
-from analysis.pipeline.study_tables import read_study_tables
 from analysis.page.escaping import one_line
+from analysis.pipeline.study_tables import read_study_tables
 from analysis.plots.drawn import Picture
 from analysis.plots.study_plots import study_pictures
 from analysis.program import command
