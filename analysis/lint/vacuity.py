@@ -19,10 +19,12 @@ from analysis.lint.scenario_warning import LintedCase, duration, said_by
 from analysis.metrics.catalogue import SERIES, MetricKey
 from analysis.statistics.saturation import Verdict
 from analysis.study.study import Study
-from analysis.study.units import Point, point_words
+from analysis.study.units import Point, count, point_words
 
 SHARES_BEYOND: Final = {"p90": 0.1, "p95": 0.05, "p99": 0.01, "p999": 0.001}
 """The share of values beyond a quantile."""
+_BESIDE_THE_POINT: Final = 100
+"""How many times longer a run must be for a figure that nobody asks for not to be spoken of."""
 FEWEST_BEYOND: Final = 10
 """Values beyond a quantile that a replication should have; docs/STATISTICS.md says why."""
 _SHOWN: Final = (
@@ -159,9 +161,10 @@ def _thin_quantiles(study: Study, facts: Facts) -> Iterator[Warned]:
         if series is None or share is None:
             continue
         seen = facts.counts(series.fact, key.class_, "count")
+        wanted = round(FEWEST_BEYOND / share)
         if key not in asked:  # a longer run of what stopped or piles up is no remedy
             seen = seen[facts.carried]
-        wanted = round(FEWEST_BEYOND / share)
+            seen = seen[seen * _BESIDE_THE_POINT >= wanted]
         thin = seen[(seen > 0) & (seen < wanted)]
         if thin.empty:
             continue
@@ -169,7 +172,7 @@ def _thin_quantiles(study: Study, facts: Facts) -> Iterator[Warned]:
         worst = facts.units.loc[thin.idxmin()].to_dict()
         variants = list(dict.fromkeys(facts.units.loc[thin.index, "variant"]))
         rests = (
-            f"rests on {fewest:,} values in a {part} of {worst['variant']}"
+            f"rests on {count(fewest, 'value')} in a {part} of {worst['variant']}"
             f"{_and_others(variants, worst['variant'])}, {wanted:,} are needed"
         )
         remedy = _more_values(study, fewest, wanted)

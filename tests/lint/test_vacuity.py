@@ -150,13 +150,19 @@ def test_a_figure_of_batches_names_the_key_that_gives_it_values(
     assert only["text"].endswith(f". To rely on it, {remedy}")
 
 
+def test_what_hardly_ever_happens_is_no_figure_that_anybody_relies_on(tmp_path: Path) -> None:
+    study = study_of(tmp_path, BASE)
+    rare = facts_of(study, [{("lock_latency", "all", "count"): 9.0}])
+    assert list(study_warnings(study, rare)) == []
+
+
 @pytest.mark.parametrize(("verdict", "told"), [("near saturation", 2), ("outage", 0),
                                                ("degraded", 0), ("overloaded", 0)])  # fmt: skip
 def test_no_longer_run_is_advised_for_latencies_that_are_not_told(
     verdict: str, told: int, tmp_path: Path
 ) -> None:
     study = study_of(tmp_path, BASE)
-    few = {("txn_latency", "all", "count"): 9.0, ("lock_latency", "all", "count"): 9.0}
+    few = {("txn_latency", "all", "count"): 10.0, ("lock_latency", "all", "count"): 10.0}
     facts = facts_of(study, [few])
     facts = facts._replace(units=facts.units.assign(verdict=verdict))
     assert [each["kind"] for each in study_warnings(study, facts)] == ["unasked"] * told
