@@ -210,10 +210,18 @@ def write_ticks(axis: Axis, text: Callable[[float], str]) -> None:
 
 
 def log_ticks(
-    axis: Axis, text: Callable[[float], str] = plain, *, steps: bool = True, most: int | None = None
+    axis: Axis, text: Callable[[float], str] = plain, *, few: float = 1_000, most: int | None = None
 ) -> None:
-    """Puts ticks on a log axis: at powers of ten, and with steps at 2 and 5 times these."""
-    subs = (1.0, 2.0, 5.0) if steps else (1.0,)
+    """Puts ticks on a log axis: at powers of ten, and at 2 and 5 times these if there is room.
+
+    Args:
+        axis: which shows all that it will show.
+        text: of a tick.
+        few: ratio of its ends up to which there is room.
+        most: ticks, if there may be fewer.
+    """
+    low, high = sorted(axis.get_view_interval())
+    subs = (1.0, 2.0, 5.0) if high < few * low else (1.0,)
     axis.set_major_locator(LogLocator(subs=subs, numticks=most))
     write_ticks(axis, text)
     axis.set_minor_formatter(NullFormatter())
@@ -222,8 +230,7 @@ def log_ticks(
 def log_values(axes: Axes, text: Callable[[float], str] = plain, few: float = 60) -> None:
     """Makes the axis of values logarithmic, with steps where it spans less than ``few``-fold."""
     axes.set_yscale("log")
-    low, high = axes.get_ylim()
-    log_ticks(axes.yaxis, text, steps=high < few * low)
+    log_ticks(axes.yaxis, text, few=few)
 
 
 def values_from_zero(axes: Axes) -> None:
