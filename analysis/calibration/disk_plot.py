@@ -26,7 +26,7 @@ from analysis.plots.style import (
 _ROW_IN = 2.5
 _COLUMNS = 2
 _WIDE = 30
-"""Longest over shortest latency from which 1, 2, 5 on the axis would be too many."""
+"""Ratio of an axis' ends from which 1, 2, 5 on it would be too many for half the width."""
 
 
 def draw_fits(fits: Sequence[RunFit], path: Path) -> list[Path]:
@@ -57,7 +57,7 @@ def _draw(axes: Axes, fit: RunFit) -> None:
     axes.set_yscale("log")
     axes.set_ylim(5e-4, 1.3)
     write_ticks(axes.yaxis, percent)
-    log_ticks(axes.xaxis, steps=modelled[-1] <= _WIDE * modelled[0])
+    log_ticks(axes.xaxis, few=_WIDE)
     axes.xaxis.set_minor_locator(NullLocator())
     worst = max(fit.errors, key=abs)
     axes.set_title(_title(fit.run.path.stem), fontsize=9.5)

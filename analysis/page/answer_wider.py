@@ -14,20 +14,17 @@ from analysis.experiments.case_words import (
 )
 from analysis.metrics.numbers import StudyNumber, change_text, signed
 from analysis.metrics.rounding import NOT_KNOWN
+from analysis.page.content import capital
+from analysis.page.failures import failures_anywhere
 from analysis.page.findings import Findings
 from analysis.page.waiting import full_points_words
-from analysis.plots.axes import Axis, axes_of
+from analysis.plots.axes import Axis, axes_of, place_words
 from analysis.plots.sweep_outcomes import OutcomeCells, outcome_cells
 from analysis.report.capacity_table import capacity_changes
 from analysis.report.cells import amount, behind, plain_value
 
 _MOST_LEVELS: Final = 4
 """Variants of which a sentence can say what each does."""
-
-
-def capital(text: str) -> str:
-    """Returns a sentence with its first letter raised."""
-    return text[:1].upper() + text[1:]
 
 
 def of_sweep(found: Findings) -> Iterator[str]:
@@ -41,6 +38,8 @@ def of_sweep(found: Findings) -> Iterator[str]:
             said = _range(found, axes, cells)
             if said:
                 yield said
+    if found.document.get("operations"):
+        yield failures_anywhere(found)
     if limits := full_points_words(found):
         yield limits
 
@@ -63,8 +62,7 @@ class _Told(NamedTuple):
 
     def at(self, axes: Sequence[Axis]) -> str:
         """Returns it with its place."""
-        place = ", ".join(f"{axis.name} {axis.label(self.point)}" for axis in axes)
-        return f"{self.text} (at {place})"
+        return f"{self.text} (at {place_words(axes, self.point)})"
 
 
 def _range(found: Findings, axes: Sequence[Axis], cells: OutcomeCells) -> str:

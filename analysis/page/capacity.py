@@ -15,8 +15,7 @@ from analysis.experiments.case_words import (
     unit_words,
     why_refused,
 )
-from analysis.page.answer_wider import capital
-from analysis.page.content import Block, Items, Paragraph, Tile
+from analysis.page.content import Block, Items, Paragraph, Tile, capital
 from analysis.page.findings import Findings
 from analysis.report.capacity_table import capacity_sentence, capacity_tables, station_words
 

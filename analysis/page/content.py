@@ -15,6 +15,11 @@ from analysis.report.table import ReportTable, Tone
 Weight = Literal["note", "warning", "alarm"]
 
 
+def capital(text: str) -> str:
+    """Returns a sentence with its first letter raised."""
+    return text[:1].upper() + text[1:]
+
+
 @dataclass(frozen=True, slots=True)
 class Paragraph:
     """Some sentences."""

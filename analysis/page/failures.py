@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
 from analysis.metrics.catalogue import ASKED_FOR, MetricKey
-from analysis.metrics.numbers import StudyNumber
+from analysis.metrics.numbers import Numbers, StudyNumber
 from analysis.metrics.rounding import short
-from analysis.page.answer_wider import capital
+from analysis.page.content import capital
 from analysis.page.findings import Findings
+from analysis.plots.axes import axes_of, place_words
 from analysis.report.cells import plain_share
 from analysis.statistics.amounts import number_of
 from analysis.statistics.unfinished import unfinished_words
 
+_LOST: Final = MetricKey("locks_lost")
+_ABORTED: Final = MetricKey("txn_aborts")
+_ASKED_FOR: Final = MetricKey("txn_aborts", ASKED_FOR)
 _UNFINISHED: Final = MetricKey("txns_unfinished")
 _OLDEST: Final = MetricKey("txn_unfinished_age_ms", stat="max")
 _SLOW: Final = MetricKey("txn_latency_ms", stat="p99")
@@ -38,12 +42,37 @@ def failures(found: Findings, point: int, names: Sequence[str]) -> str:
     return " ".join(f"{capital(sentence)}." for sentence in said)
 
 
+def failures_anywhere(found: Findings) -> str:
+    """Returns the most locks lost and transactions failed in a run at any point, and where."""
+    numbers = Numbers(found.summary["rows"], keys=(_LOST, _ABORTED, _ASKED_FOR))
+
+    def in_runs(variant: str, key: MetricKey) -> list[float]:
+        values = [numbers.get(point, variant, key) for point in found.points]
+        batches = found.run.study.run.batches
+        return [batches * value.value if value.is_there else 0.0 for value in values]
+
+    said = {}
+    for name in found.variants:
+        aborted, asked = in_runs(name, _ABORTED), in_runs(name, _ASKED_FOR)
+        failed = [max(every - meant, 0.0) for every, meant in zip(aborted, asked, strict=True)]
+        lost = _most(found, in_runs(name, _LOST), lambda most: f"{_count(most, 'lock')} lost")
+        ended = _most(found, failed, lambda most: f"{number_of(most, 'transaction')} failed")
+        said[name] = f"{lost} and {ended}"
+    return f"Over all points, {_of_each(said)}."
+
+
+def _most(found: Findings, counts: Sequence[float], words: Callable[[float], str]) -> str:
+    """Returns ``no lock was lost``, or ``up to 12 locks were lost in a run (at rate 20/s)``."""
+    most = max(counts)
+    if not most:
+        return words(0.0)
+    where = place_words(axes_of(found.points), found.points[counts.index(most)])
+    return f"up to {words(most)} in a run (at {where})"
+
+
 def failed_in_a_run(found: Findings, point: int, variant: str) -> float:
     """Returns how many transactions failed in a run, without those that were asked to roll back."""
-    every, asked = (
-        _in_a_run(found, point, variant, MetricKey("txn_aborts", class_))
-        for class_ in ("all", ASKED_FOR)
-    )
+    every, asked = (_in_a_run(found, point, variant, key) for key in (_ABORTED, _ASKED_FOR))
     return max(every - asked, 0.0)
 
 
@@ -63,7 +92,7 @@ def _whose(said: Mapping[str, str], names: str) -> dict[str, str]:
 
 
 def _lost_and_failed(found: Findings, point: int, variant: str) -> str:
-    lost = _count(_in_a_run(found, point, variant, MetricKey("locks_lost")), "lock")
+    lost = _count(_in_a_run(found, point, variant, _LOST), "lock")
     failed = number_of(failed_in_a_run(found, point, variant), "transaction")
     return f"{lost} lost and {failed} failed{_why_failed(found, point, variant)}"
 

@@ -15,7 +15,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from analysis.page.assumptions import paragraph
-from analysis.page.content import Aside, Block, Code, Paragraph
+from analysis.page.content import Aside, Block, Code, Paragraph, capital
 from analysis.page.findings import Findings
 from analysis.program import USUAL
 from analysis.report.manifest import commit, host_words, package_versions
@@ -44,7 +44,7 @@ def checklist(found: Findings) -> Iterator[ReportTable]:
 def _objectives(found: Findings) -> Iterator[tuple[str, str]]:
     yield "1.1 Purpose", found.question or "The scenario does not say (its key about is empty)."
     outputs = paragraph("Purpose", "Outputs:").removeprefix("Outputs: ")
-    yield "1.2 Model outputs", outputs[:1].upper() + outputs[1:] or "docs/MODEL.md, “Purpose”"
+    yield "1.2 Model outputs", capital(outputs) or "docs/MODEL.md, “Purpose”"
     yield "1.3 Aims of experimentation", _aims(found)
 
 

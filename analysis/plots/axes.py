@@ -104,6 +104,11 @@ def axes_of(points: Sequence[Point]) -> list[Axis]:
     return [_axis(key, names[key], [point.get(key, ABSENT) for point in points]) for key in varying]
 
 
+def place_words(axes: Sequence[Axis], point: Point) -> str:
+    """Returns where a point lies: ``threads 50, profile gp3_max``."""
+    return ", ".join(f"{axis.name} {axis.label(point)}" for axis in axes)
+
+
 def is_scattered(points: Sequence[Point], axes: Sequence[Axis]) -> bool:
     """Returns whether points fill a space (a Latin hypercube) instead of forming a grid."""
     return len(axes) > 1 and all(2 * len(axis.labels) > len(points) for axis in axes)

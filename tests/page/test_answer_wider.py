@@ -9,6 +9,7 @@ import pytest
 
 from analysis.page.answer_wider import of_capacity, of_sweep
 from analysis.page.capacity import capacity_tiles
+from analysis.page.failures import failures_anywhere
 from analysis.page.findings import Findings
 from tests.page.test_answer import findings
 
@@ -138,6 +139,31 @@ def test_latency_of_transactions_is_told_where_nobody_asks_for_a_lock() -> None:
     assert told(locks + txns) == ["Lock latency, mean"]
     assert told(locks[1:] + txns) == ["Lock latency, mean", "Transaction latency, p99"]
     assert told(txns) == ["Transaction latency, p99"]
+
+
+def test_the_most_that_failed_at_any_point_is_told_with_its_place() -> None:
+    points = [{"workload.threads": threads} for threads in (10, 20)]
+    counts = {
+        ("in_memory", 10, "locks_lost", "all"): 2.0, ("in_memory", 20, "locks_lost", "all"): 6.0,
+        ("in_memory", 10, "txn_aborts", "all"): 5.5, ("in_memory", 20, "txn_aborts", "all"): 5.0,
+        ("in_memory", 20, "txn_aborts", "rollback"): 5.0, ("pipelined", 10, "locks_lost", "all"): 0,
+    }  # fmt: skip
+    rows = [
+        {
+            "point": {"workload.threads": threads}, "variant": variant, "metric": metric,
+            "class": class_, "stat": "mean", "value": value, "ci_low": value, "ci_high": value,
+            "replications": 5,
+        }
+        for (variant, threads, metric, class_), value in counts.items()
+    ]  # fmt: skip
+    assert failures_anywhere(findings(points, rows, [])) == (
+        "Over all points, with in_memory up to 12 locks were lost in a run (at threads 20) and up "
+        "to 11 transactions failed in a run (at threads 10); with pipelined no lock was lost and "
+        "no transaction failed."
+    )
+    assert failures_anywhere(findings(points, rows[5:], [])) == (
+        "Over all points, no lock was lost and no transaction failed."
+    )
 
 
 def test_a_sweep_without_levels_or_differences_says_so() -> None:
