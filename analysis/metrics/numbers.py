@@ -14,6 +14,9 @@ from analysis.metrics.catalogue import CAPACITY, METRICS, MetricKey
 from analysis.metrics.rounding import NOT_KNOWN, decimals, short, with_half_width
 from analysis.metrics.row_table import POINT, RowTable, point_text
 
+_LEAST_SHOWN: Final = 0.0005
+"""A change of less reads as 0.0 %."""
+
 
 class NumberKey(NamedTuple):
     """Which number of a study."""
@@ -78,8 +81,10 @@ class StudyNumber(NamedTuple):
 
     @property
     def told_apart(self) -> bool:
-        """Whether the interval of a ratio excludes 1."""
-        return self.has_interval and not self.ci_low <= 1.0 <= self.ci_high
+        """Whether the interval of a ratio excludes 1, by as much as a reader sees of it."""
+        return self.has_interval and not (
+            self.ci_low < 1.0 + _LEAST_SHOWN and self.ci_high > 1.0 - _LEAST_SHOWN
+        )
 
     @property
     def is_better(self) -> bool | None:

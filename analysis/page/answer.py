@@ -152,11 +152,15 @@ def _bandwidth_words(pair: _Pair, ratio: StudyNumber) -> str:
     if ratio.has_interval and not ratio.told_apart:
         return f"Disk writes a second cannot be told apart{_doubt(ratio)}."
     rate = pair.ratio(RATE)
-    is_same = rate.has_interval and 1 - _ALIKE <= rate.ci_low <= rate.ci_high <= 1 + _ALIKE
-    at = "At the same rate of transactions the" if is_same else "The"
+    at = "At the same rate of transactions the" if _is_same(rate) else "The"
     more = "less" if ratio.value < 1 else "more"
     much = f"{span_text(ratio)} {more} a second{pair.instead(BANDWIDTH, 'MB/s', TO_MB)}"
     return f"{at} disks write {much}."
+
+
+def _is_same(ratio: StudyNumber) -> bool:
+    """Returns whether two numbers are certainly alike, as rates are where as many arrive."""
+    return ratio.has_interval and 1 - _ALIKE <= ratio.ci_low <= ratio.ci_high <= 1 + _ALIKE
 
 
 def _stopped(found: Findings) -> Iterator[str]:
@@ -199,12 +203,12 @@ def _bytes_words(pair: _Pair, ratio: StudyNumber) -> str:
 
 def _rate_words(pair: _Pair, ratio: StudyNumber) -> str:
     shown = [plain_value(number) for number in pair.values(RATE)]
+    if shown[0] == shown[1] != NOT_KNOWN and _is_same(ratio):
+        return f"the cluster commits as many transactions a second ({shown[0]})"
     if ratio.has_interval and not ratio.told_apart:
         if NOT_KNOWN in shown:
             return f"transactions a second cannot be told apart{_doubt(ratio)}"
         return f"transactions a second cannot be told apart ({shown[0]} and {shown[1]})"
-    if shown[0] == shown[1] != NOT_KNOWN:  # as many as arrive
-        return f"the cluster commits as many transactions a second ({shown[0]})"
     more = "more" if ratio.value > 1 else "fewer"
     much = f"{span_text(ratio)} {more}"
     return f"the cluster commits {much} transactions a second{pair.instead(RATE, '')}"
