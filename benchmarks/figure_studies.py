@@ -112,6 +112,22 @@ _BY_TRANSFERS: Final = Table(
     rows={str(rate): f"rate={rate}/s" for rate in (1, 10, 30, 100)},
 )
 
+_SYSBENCH: Final = Table(
+    corner="workload",
+    columns={
+        f"{name}, {threads} threads": f"threads={threads} {words}"
+        for name, words in (("transactions/s", "txn_per_s ±"), ("p95 (ms)", "txn_latency_ms.p95 ±"))
+        for threads in (300, 600, 900)
+    },
+    rows={
+        f"`{kind}`": f"kind={kind} in_memory"
+        for kind in (
+            "oltp_read_only", "oltp_read_write", "oltp_write_only", "oltp_update_index",
+            "oltp_insert", "oltp_delete",
+        )
+    },
+)  # fmt: skip
+
 _SCREENING: Final = Screening(
     outcomes=("lock latency, mu\\*", "disk bytes per transaction, mu\\*"),
     scenario=ROOT / "scenarios" / "sensitivity_rfc77.yaml",
@@ -184,6 +200,9 @@ STUDIES: Final[Mapping[str, Study]] = {
         tables={"sweep_threads": _BY_THREADS},
     ),
     "rfc77_nvme": _shipped("rfc77_nvme"),
+    "sysbench_workloads": _shipped(
+        "sysbench_workloads", "scenarios/validation", tables={"sysbench_workloads": _SYSBENCH}
+    ),
     "capacity_gp3_vs_nvme": _shipped(
         "capacity_gp3_vs_nvme",
         pictures={"capacity_probability.png": "plots/capacity_probability.png"},
