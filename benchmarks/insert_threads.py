@@ -54,7 +54,7 @@ def _record_us(program: Path, threads: int, size: int, pipelined: str) -> float:
     with TemporaryDirectory() as folder:
         words = [str(program), folder, str(threads), str(size), pipelined]
         said = subprocess.run(words, check=True, capture_output=True, text=True).stdout
-    wall_ns, _, records = map(int, said.split())
+    wall_ns, records = map(int, said.split())
     return wall_ns / records / 1000
 
 

@@ -6,7 +6,6 @@ from collections.abc import Iterable, Iterator
 from typing import Final
 
 from analysis.lint.scenario_warning import LintedCase, ScenarioWarning
-from sim.estimate import estimate, has_estimate
 
 FAR_TOO_MUCH: Final = 1.5
 """Utilisation from which the estimate, good to a quarter, leaves no doubt; below it a study may
@@ -17,7 +16,11 @@ def beyond_capacity(cases: Iterable[LintedCase]) -> Iterator[ScenarioWarning]:
     """Yields a rate at which the first case that has the highest of all would only pile up work."""
     most = max(cases, key=lambda case: case.scenario.workload.rate_per_s or 0.0).scenario
     rate_per_s = most.workload.rate_per_s
-    if rate_per_s is None or not has_estimate(most):
+    if rate_per_s is None:
+        return
+    from sim.estimate import estimate, has_estimate  # A closed loop begins without it.
+
+    if not has_estimate(most):
         return
     busiest = estimate(most).busiest
     if busiest.utilisation < FAR_TOO_MUCH:

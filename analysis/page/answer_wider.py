@@ -39,7 +39,7 @@ def of_sweep(found: Findings) -> Iterator[str]:
             if said:
                 yield said
     if found.document.get("operations"):
-        yield failures_anywhere(found)
+        yield failures_anywhere(found, axes)
     if limits := full_points_words(found):
         yield limits
 

@@ -10,7 +10,7 @@ from analysis.metrics.numbers import Numbers, StudyNumber
 from analysis.metrics.rounding import short
 from analysis.page.content import capital
 from analysis.page.findings import Findings
-from analysis.plots.axes import axes_of, place_words
+from analysis.plots.axes import Axis, place_words
 from analysis.report.cells import plain_share
 from analysis.statistics.amounts import number_of
 from analysis.statistics.unfinished import unfinished_words
@@ -42,38 +42,45 @@ def failures(found: Findings, point: int, names: Sequence[str]) -> str:
     return " ".join(f"{capital(sentence)}." for sentence in said)
 
 
-def failures_anywhere(found: Findings) -> str:
+def failures_anywhere(found: Findings, axes: Sequence[Axis]) -> str:
     """Returns the most locks lost and transactions failed in a run at any point, and where."""
     numbers = Numbers(found.summary["rows"], keys=(_LOST, _ABORTED, _ASKED_FOR))
 
-    def in_runs(variant: str, key: MetricKey) -> list[float]:
-        values = [numbers.get(point, variant, key) for point in found.points]
-        batches = found.run.study.run.batches
-        return [batches * value.value if value.is_there else 0.0 for value in values]
+    def most(counts: Sequence[float], words: Callable[[float], str]) -> str:
+        greatest = max(counts)
+        if not greatest:
+            return words(0.0)
+        where = place_words(axes, found.points[counts.index(greatest)])
+        return f"up to {words(greatest)} in a run (at {where})"
 
     said = {}
     for name in found.variants:
-        aborted, asked = in_runs(name, _ABORTED), in_runs(name, _ASKED_FOR)
-        failed = [max(every - meant, 0.0) for every, meant in zip(aborted, asked, strict=True)]
-        lost = _most(found, in_runs(name, _LOST), lambda most: f"{_count(most, 'lock')} lost")
-        ended = _most(found, failed, lambda most: f"{number_of(most, 'transaction')} failed")
-        said[name] = f"{lost} and {ended}"
+        lost, aborted, asked_for = (
+            [_of_a_run(found, numbers.get(point, name, key)) for point in found.points]
+            for key in (_LOST, _ABORTED, _ASKED_FOR)
+        )
+        failed = list(map(_failed, aborted, asked_for))
+        said[name] = f"{most(lost, _lost_words)} and {most(failed, _failed_words)}"
     return f"Over all points, {_of_each(said)}."
-
-
-def _most(found: Findings, counts: Sequence[float], words: Callable[[float], str]) -> str:
-    """Returns ``no lock was lost``, or ``up to 12 locks were lost in a run (at rate 20/s)``."""
-    most = max(counts)
-    if not most:
-        return words(0.0)
-    where = place_words(axes_of(found.points), found.points[counts.index(most)])
-    return f"up to {words(most)} in a run (at {where})"
 
 
 def failed_in_a_run(found: Findings, point: int, variant: str) -> float:
     """Returns how many transactions failed in a run, without those that were asked to roll back."""
-    every, asked = (_in_a_run(found, point, variant, key) for key in (_ABORTED, _ASKED_FOR))
-    return max(every - asked, 0.0)
+    return _failed(*(_in_a_run(found, point, variant, key) for key in (_ABORTED, _ASKED_FOR)))
+
+
+def _failed(aborted: float, asked_for: float) -> float:
+    return max(aborted - asked_for, 0.0)
+
+
+def _lost_words(count: float) -> str:
+    """Returns ``no lock was lost``, ``1 lock was lost`` or ``12.5 locks were lost``."""
+    number = number_of(count, "lock")
+    return f"{number} {'were' if number.endswith('s') else 'was'} lost"
+
+
+def _failed_words(count: float) -> str:
+    return f"{number_of(count, 'transaction')} failed"
 
 
 def _of_each(said: Mapping[str, str]) -> str:
@@ -92,9 +99,9 @@ def _whose(said: Mapping[str, str], names: str) -> dict[str, str]:
 
 
 def _lost_and_failed(found: Findings, point: int, variant: str) -> str:
-    lost = _count(_in_a_run(found, point, variant, _LOST), "lock")
-    failed = number_of(failed_in_a_run(found, point, variant), "transaction")
-    return f"{lost} lost and {failed} failed{_why_failed(found, point, variant)}"
+    lost = _lost_words(_in_a_run(found, point, variant, _LOST))
+    failed = _failed_words(failed_in_a_run(found, point, variant))
+    return f"{lost} and {failed}{_why_failed(found, point, variant)}"
 
 
 def _left(found: Findings, point: int, names: Sequence[str]) -> str:
@@ -128,8 +135,12 @@ def _longest(found: Findings, point: int, names: Sequence[str]) -> str:
 
 
 def _in_a_run(found: Findings, point: int, variant: str, key: MetricKey) -> float:
+    return _of_a_run(found, found.value(point, variant, key))
+
+
+def _of_a_run(found: Findings, count: StudyNumber) -> float:
     """Returns a count of a whole run; what is averaged is that of a batch."""
-    return found.amount(point, variant, key) * found.run.study.run.batches
+    return count.value * found.run.study.run.batches if count.is_there else 0.0
 
 
 def _why_failed(found: Findings, point: int, variant: str) -> str:
@@ -145,9 +156,3 @@ def _why_failed(found: Findings, point: int, variant: str) -> str:
     reasons = sorted((why for why, times in counts.items() if times), key=lambda why: -counts[why])
     words = ", ".join(why.replace("_", " ").replace(":", ": ") for why in reasons)
     return f" ({plain_share(share)} of all: {words})"
-
-
-def _count(times: float, what: str) -> str:
-    """Returns ``no lock was``, ``1 lock was`` or ``12.5 locks were``."""
-    number = number_of(times, what)
-    return f"{number} were" if number.endswith("s") else f"{number} was"

@@ -27,6 +27,7 @@ from analysis.plots.style import (
     legend_below,
     line_looks,
     log_values,
+    look_handle,
     new_figure,
     objective_line,
     whole,
@@ -177,11 +178,15 @@ def load_curve(lines: Sequence[LoadLine], latencies: Sequence[Latency]) -> Figur
     panels[-1].set_xlabel("throughput (transactions per second)")
     panels[-1].set_xlim(left=0)
     write_ticks(panels[-1].xaxis, whole)
-    handles = [
-        Line2D([], [], color=look.colour, linestyle=look.line, marker=look.marker, markersize=5,
-               linewidth=1.5, label=line.name)
-        for line, look in zip(lines, looks, strict=True)
-    ]  # fmt: skip
+    _legend(figure, lines, looks, crossed=crossed)
+    heading(figure, "Latency against throughput", "bars: 95 % intervals")
+    return figure
+
+
+def _legend(
+    figure: Figure, lines: Sequence[LoadLine], looks: Sequence[Look], *, crossed: bool
+) -> None:
+    handles = [look_handle(look, line.name) for line, look in zip(lines, looks, strict=True)]
     if crossed:
         words = "no latency: overloaded, or only a bound"
         handles.append(Line2D([], [], color=INK, linestyle="", marker="x", label=words))
@@ -189,8 +194,6 @@ def load_curve(lines: Sequence[LoadLine], latencies: Sequence[Latency]) -> Figur
         words = "capacity, with its interval"
         handles.append(Line2D([], [], color=INK, linestyle=":", linewidth=1.4, label=words))
     legend_below(figure, handles)
-    heading(figure, "Latency against throughput", "bars: 95 % intervals")
-    return figure
 
 
 def load_curve_words(lines: Sequence[LoadLine], latencies: Sequence[Latency]) -> str:
@@ -227,9 +230,9 @@ def _without(point: Point, key: str) -> dict[str, Any]:
 
 def _draw(axes: Axes, line: LoadLine, look: Look, place: int) -> bool:
     """Draws a curve, if it has such a latency; returns whether a load had none."""
-    seen = [(point.done, point.waits[place]) for point in line.points]
     if not line.asked(place):
         return False
+    seen = [(point.done, point.waits[place]) for point in line.points]
     known = [(done, wait) for done, wait in seen if wait.is_drawn]
     axes.plot(
         [done.value for done, _ in known], [wait.value for _, wait in known], color=look.colour,

@@ -103,6 +103,8 @@ def _load_pictures(
     run: FinishedStudy, summary: Mapping[str, Any], key: str, latencies: Sequence[Latency]
 ) -> Iterator[Picture]:
     """Yields the load curve, if there is a latency and not too many lines to tell apart."""
+    if not latencies:
+        return
     variants, points = list(run.study.variants), run.plan.points
     lines = load_lines(summary["rows"], points, variants, key, latencies)
     if "capacity" in summary:

@@ -28,6 +28,7 @@ from matplotlib.axis import Axis
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 from matplotlib.patheffects import withStroke
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 from PIL import Image
@@ -264,6 +265,14 @@ def objective_line(axes: Axes, level: float, words: str) -> None:
         words, (0.0, level), (4, 3), xycoords=("axes fraction", "data"),
         textcoords="offset points", fontsize=SMALL, zorder=4,
         path_effects=[withStroke(linewidth=3, foreground="white")],
+    )  # fmt: skip
+
+
+def look_handle(look: Look, label: str, *, joined: bool = True) -> Line2D:
+    """Returns a legend's entry for a look: its marker, on its line if what is drawn is joined."""
+    return Line2D(
+        [], [], color=look.colour, linestyle=look.line if joined else "", marker=look.marker,
+        markersize=5, label=label,
     )  # fmt: skip
 
 

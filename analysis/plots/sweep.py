@@ -11,7 +11,7 @@ from analysis.plots.drawn import Picture
 from analysis.plots.sweep_outcomes import SweepView, outcome_cells
 from analysis.plots.words import outcome_words
 
-_MapLay = tuple[Axis, Axis, list[tuple[str, list[Point]]]]
+_MapLayout = tuple[Axis, Axis, list[tuple[str, list[Point]]]]
 
 MAPPED: Final = ("lock_latency", "disk_bytes_per_txn", "txn_per_s")
 """Outcomes, by file name, that a map is drawn of."""
@@ -41,11 +41,10 @@ def sweep_pictures(
         return
     looks = style.variant_looks(variants)
     across = max(axes, key=lambda axis: (axis.numeric, len(axis.labels)))
-    panels = _panels([axis for axis in axes if axis is not across], points)
-    scattered = is_scattered(points, axes)
-    kinds = min(len(variants), 2)
-    in_lines = kinds * len(panels) <= sweep_lines.MOST_PANELS and not scattered
-    lay = None if scattered or len(variants) < 2 else _map_of(axes, points)
+    rest = [axis for axis in axes if axis is not across]
+    panels = [] if is_scattered(points, axes) else _panels(rest, points)
+    in_lines = 0 < len(panels) * min(len(variants), 2) <= sweep_lines.MOST_PANELS
+    layout = _map_layout(axes, points) if panels and len(variants) > 1 else None
     for cells in outcome_cells(summary):
         view = SweepView(cells, looks, contours.get(str(cells.outcome.key)))
         file, words = cells.outcome.file, outcome_words(cells, variants, points, axes)
@@ -53,13 +52,13 @@ def sweep_pictures(
             told = [panel for panel in panels if cells.points_told(panel[1], variants)]
             figure = sweep_lines.sweep_lines(view, across, told)
             yield Picture(f"sweep_{file}", "sweep", figure, f"Curves. {words}")
-        elif lay is None:
+        elif layout is None:
             figure = sweep_scatter.sweep_scatter(view, axes, points)
             yield Picture(f"sweep_{file}", "sweep", figure, f"Curves. {words}")
-        if lay is not None and file in MAPPED:
+        if layout is not None and file in MAPPED:
             for variant in view.others:
                 name = f"map_{file}" if len(view.others) == 1 else f"map_{file}_{variant}"
-                figure = heat_map.heat_map(heat_map.RatioMap(view, variant, *lay))
+                figure = heat_map.heat_map(heat_map.RatioMap(view, variant, *layout))
                 yield Picture(name, "sweep", figure, f"Map of ratios. {words}")
 
 
@@ -74,7 +73,7 @@ def _panels(axes: Sequence[Axis], points: Sequence[Point]) -> list[tuple[str, li
     ]
 
 
-def _map_of(axes: Sequence[Axis], points: Sequence[Point]) -> _MapLay | None:
+def _map_layout(axes: Sequence[Axis], points: Sequence[Point]) -> _MapLayout | None:
     """Returns the axes of maps, across and up, and their panels; None if nothing can be mapped."""
     ordered = sorted(
         (axis for axis in axes if axis.numeric), key=lambda axis: len(axis.labels), reverse=True

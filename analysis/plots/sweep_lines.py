@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Sequence
+from textwrap import fill
 from typing import Final
 
 from matplotlib.axes import Axes
@@ -22,6 +23,7 @@ from analysis.plots.style import (
     heading,
     legend_below,
     log_values,
+    look_handle,
     new_figure,
     values_from_zero,
     write_ticks,
@@ -31,6 +33,8 @@ from analysis.plots.sweep_outcomes import NO_VALUE, SweepView
 MOST_PANELS: Final = 8
 """Of values and of ratios together."""
 _COLUMNS: Final = 2
+_TITLE: Final = 30
+"""Letters of a title that fit above a column."""
 _LOG_SPAN: Final = 20.0
 """Greatest over smallest value from which the value axis is logarithmic."""
 _ASIDE: Final = 0.08
@@ -60,7 +64,7 @@ def sweep_lines(view: SweepView, axis: Axis, panels: Panels) -> Figure:
     above, below = _grid(figure, view, axis, (len(panels), rows, kinds))
     for axes, (title, points) in zip(above, panels, strict=True):
         _values(axes, view, axis, points)
-        axes.set_title(title, fontsize=SMALL)
+        axes.set_title(fill(title, _TITLE), fontsize=SMALL)
     for axes, (_, points) in zip(below, panels, strict=False):
         _ratios(axes, view, axis, points)
     _scale_values(above, view, panels)
@@ -212,10 +216,8 @@ def _spans_decades(values: Sequence[float]) -> bool:
 
 def _legend(figure: Figure, view: SweepView, axis: Axis) -> None:
     handles = [
-        Line2D([], [], color=look.colour, linestyle=look.line if axis.numeric else "",
-               marker=look.marker, markersize=5, label=variant)
-        for variant, look in view.looks.items()
-    ]  # fmt: skip
+        look_handle(look, variant, joined=axis.numeric) for variant, look in view.looks.items()
+    ]
     if view.cells.any_refused:
         handles.append(Line2D([], [], color=INK, marker="x", linestyle="", label=NO_VALUE))
     if view.level is not None:

@@ -8,7 +8,6 @@ from typing import Any, Final
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
 
 from analysis.metrics.rounding import plain
 from analysis.plots.axes import Axis, Point, spread_of
@@ -18,6 +17,7 @@ from analysis.plots.style import (
     heading,
     legend_below,
     log_ticks,
+    look_handle,
     new_figure,
     panel_grid,
     write_ticks,
@@ -27,6 +27,7 @@ from analysis.plots.sweep_outcomes import SweepView
 from analysis.study.interpolation import decimal_text, kind_of
 
 _COLUMNS: Final = 2
+_MOST_TICKS: Final = 8
 
 
 def sweep_scatter(view: SweepView, axes: Sequence[Axis], points: Sequence[Point]) -> Figure:
@@ -41,12 +42,7 @@ def sweep_scatter(view: SweepView, axes: Sequence[Axis], points: Sequence[Point]
         _panel(panel, view, axes[place], points)
         if place % columns == 0:
             panel.set_ylabel(f"ratio to {view.baseline}" if view.others else outcome.title)
-    handles = [
-        Line2D([], [], color=view.looks[name].colour, marker=view.looks[name].marker, linestyle="",
-               label=name)
-        for name in names
-    ]  # fmt: skip
-    legend_below(figure, handles)
+    legend_below(figure, [look_handle(view.looks[name], name, joined=False) for name in names])
     name = outcome.name if view.others else outcome.title
     heading(figure, f"{name.capitalize()}, over each axis")
     return figure
@@ -72,12 +68,12 @@ def _dot(axes: Axes, view: SweepView, place: float, point: Point, name: str) -> 
 
 def _scale(axes: Axes, axis: Axis) -> None:
     """Writes amounts with their units; a hypercube has too many values to write each."""
-    if axis.amounts is None:
+    if axis.amounts is None or len(axis.labels) <= _MOST_TICKS:
         place_axis(axes, axis)
         return
     if axis.logarithmic:
         axes.set_xscale("log")
-        log_ticks(axes.xaxis, most=8)
+        log_ticks(axes.xaxis, most=_MOST_TICKS)
     axes.set_xlim(*spread_of(axis.amounts, logarithmic=axis.logarithmic))
     sample = axis.labels[0]
     write_ticks(axes.xaxis, lambda amount: amount_text(amount, sample))

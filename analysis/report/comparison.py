@@ -115,7 +115,7 @@ def _of_sweep(
     axes = axes_of(points)
     ordered = sorted(points, key=lambda point: tuple(axis.index(point) for axis in axes))
     if len(variants) == 1 and len(points) <= MOST_ROWS:
-        yield _of_one(summary, variants[0], ordered)
+        yield _of_one(summary, variants[0], ordered, axes)
         return
     main = main_variant(variants, summary["expectations"])
     what = f"{main} / {variants[0]}" if compared(variants) else "value"
@@ -154,9 +154,11 @@ def _of_sweep(
         )
 
 
-def _of_one(summary: Mapping[str, Any], variant: str, points: Sequence[Point]) -> ReportTable:
+def _of_one(
+    summary: Mapping[str, Any], variant: str, points: Sequence[Point], axes: Sequence[Axis]
+) -> ReportTable:
     """Returns a table with a column an outcome."""
-    axes, outcomes = axes_of(points), outcome_cells(summary)
+    outcomes = outcome_cells(summary)
     rows = [
         (
             *(Cell(axis.label(point)) for axis in axes),

@@ -51,8 +51,8 @@ def outage(
         said.append(slowdown.words)
     if nothing:
         said.append("no transaction was committed in the time measured")
-    lasts = (fall is not None and not fall.came_back) or (said and unfinished.as_bad_as_the_worst)
-    if unfinished.count and (unfinished.overdue or lasts):
+    lasts = unfinished.overdue or (fall is not None and not fall.came_back)
+    if unfinished.count and (lasts or (said and unfinished.as_bad_as_the_worst)):
         ended = "" if nothing else f"; the longest that ended took {seconds(unfinished.longest_s)}"
         said.append(f"{unfinished_words(unfinished.count, unfinished.oldest_s)}{ended}")
     if unfinished.overdue or nothing or stopped:

@@ -41,7 +41,7 @@ class Unfinished:
 
     @property
     def as_bad_as_the_worst(self) -> bool:
-        """Whether one waits nearly as long as any that ended: what was bad has not quite passed."""
+        """Whether one is more than half as old as the longest that ended: the worst is not over."""
         return self.count > 0 and self.oldest_s > self.longest_s / OVERDUE
 
 

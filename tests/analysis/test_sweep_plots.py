@@ -121,7 +121,9 @@ def test_of_too_many_columns_of_words_there_are_clouds() -> None:
     tilted = {label.get_text() for label in first.get_xticklabels() if label.get_rotation() == 45}
     assert tilted == set(kinds)
     alone = sweep_drawn(sweep_summary(points, variants=["sync"]), ["sync"], points, {})
-    panels = [axes.get_title(loc="left") for axes in alone["sweep_lock_latency"].axes]
+    panels = [
+        axes.get_title(loc="left").replace("\n", " ") for axes in alone["sweep_lock_latency"].axes
+    ]
     assert panels[0] == "kind oltp_insert, behaviour v6.0"
     assert len(panels) == 8
 

@@ -18,6 +18,9 @@ SHIPPED = sorted([*FOLDER.glob("*.yaml"), *FOLDER.glob("cookbook/*.yaml")])
 def test_shipped_scenarios_can_answer_their_questions(file: Path) -> None:
     study = load_study(file)
     warnings: list[object] = []
-    assert calls_of(lambda: warnings.extend(static_warnings(study))) < 10_000
+    # What arrives at a rate is estimated, too.
+    has_rate = any(each.workload.rate_per_s for each in study.variants.values())
+    looked_through = static_warnings if has_rate else scenario_warnings
+    assert calls_of(lambda: warnings.extend(looked_through(study))) < 10_000
     assert warnings == []
     assert scenario_warnings(study) == []

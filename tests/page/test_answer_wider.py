@@ -11,6 +11,7 @@ from analysis.page.answer_wider import of_capacity, of_sweep
 from analysis.page.capacity import capacity_tiles
 from analysis.page.failures import failures_anywhere
 from analysis.page.findings import Findings
+from analysis.plots.axes import axes_of
 from tests.page.test_answer import findings
 
 TWO = ("pipelined", "in_memory")
@@ -156,12 +157,12 @@ def test_the_most_that_failed_at_any_point_is_told_with_its_place() -> None:
         }
         for (variant, threads, metric, class_), value in counts.items()
     ]  # fmt: skip
-    assert failures_anywhere(findings(points, rows, [])) == (
+    assert failures_anywhere(findings(points, rows, []), axes_of(points)) == (
         "Over all points, with in_memory up to 12 locks were lost in a run (at threads 20) and up "
         "to 11 transactions failed in a run (at threads 10); with pipelined no lock was lost and "
         "no transaction failed."
     )
-    assert failures_anywhere(findings(points, rows[5:], [])) == (
+    assert failures_anywhere(findings(points, rows[5:], []), axes_of(points)) == (
         "Over all points, no lock was lost and no transaction failed."
     )
 
