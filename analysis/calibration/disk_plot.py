@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from itertools import islice
 from pathlib import Path
+from textwrap import wrap
 
 from matplotlib.axes import Axes
 from matplotlib.ticker import NullLocator
@@ -25,6 +27,8 @@ from analysis.plots.style import (
 
 _ROW_IN = 2.5
 _COLUMNS = 2
+_TITLE = 28
+"""Letters of a title that fit above a column."""
 _WIDE = 30
 """Ratio of an axis' ends from which 1, 2, 5 on it would be too many for half the width."""
 
@@ -70,4 +74,9 @@ def _draw(axes: Axes, fit: RunFit) -> None:
 
 def _title(stem: str) -> str:
     shown = stem if stem.isprintable() else ascii(stem)
-    return (shown if len(shown) <= 40 else shown[:39] + "…").replace("$", r"\$")
+    shown = shown if len(shown) <= 40 else shown[:39] + "…"
+    # Breaks after hyphens are looked for, and lines of a file's name end after its underscores.
+    lengths = map(len, wrap(shown.replace("_", "-"), _TITLE, drop_whitespace=False))
+    letters = iter(shown)
+    lines = ["".join(islice(letters, length)) for length in lengths]
+    return "\n".join(lines).replace("$", r"\$")
