@@ -130,9 +130,10 @@ class ResponseTimes:
     def at(self, store: StoreModel, load: StoreLoad) -> Response:
         """Returns all times at a load."""
         made, apply = self._footprint, load.stations["apply"]
-        proposed = self._handled(load).then(Delay.of(load.hop_ns))
+        proposed = self._handled(load)
         applied = Delay.of(apply.hop_ns, load.applied_ns)
-        durable = proposed.then(self._replicated(store, load)).then(applied)
+        finished = self._write_finished(load)
+        durable = proposed.then(self._replicated(store, load)).then(applied).then(finished)
         raft: dict[RequestKind, Delay] = {
             "lock": self._lock_way(store, proposed, durable),
             "prewrite": durable,
@@ -198,6 +199,12 @@ class ResponseTimes:
         pool = load.stations[store.pool_of(kind)]
         work_ns = store.request_ns(kind) * load.slowness + pool.hop_ns
         return Delay.of(work_ns, pool.wait_ns() + store.rows_ns(each, load) / each.count)
+
+    def _write_finished(self, load: StoreLoad) -> Delay:
+        """Returns the time from a command's being applied until the scheduler has ended it."""
+        pool = load.stations["scheduler"]
+        work_ns = self._scenario.hardware.store_cpu.write_finished_ns * load.slowness
+        return Delay.of(work_ns + pool.hop_ns, pool.wait_ns())
 
     def _lock_way(self, store: StoreModel, proposed: Delay, durable: Delay) -> Delay:
         """Returns what the raftstore adds to a lock request."""

@@ -33,6 +33,7 @@ from sim.raftstore.log_engine import record_ns
 from sim.raftstore.write_thread import SPIN_NS
 from sim.raftstore.write_worker import BATCH_SIZE_HINT_BYTES
 from sim.scenario.resolved import Scenario
+from sim.scenario.versions import COMMIT_PIPELINE_SINCE, parse_version
 from sim.transport.grpc import connections_of
 from sim.units import NS_PER_S
 
@@ -188,6 +189,9 @@ class StoreModel:
         )
         self._grpc_shares = _grpc_shares(scenario)
         self._record_ns = record_ns(scenario.tikv, hardware.store_cpu)
+        oldest = min(map(parse_version, scenario.cluster.store_versions))
+        self._takes_turns = oldest < COMMIT_PIPELINE_SINCE
+        """Whether writes to RocksDB do."""
 
     def at(
         self,
@@ -317,8 +321,11 @@ class StoreModel:
             work_ns = self.request_ns(kind) * load.slowness
             pool.busy += per_store * count * work_ns / NS_PER_S
             pool.busy += per_store * self.rows_ns(each, load) / NS_PER_S
+        scheduler, written = pools["scheduler"], per_store * self.proposed.count
+        scheduler.jobs += written
+        scheduler.busy += written * cpu.write_finished_ns * load.slowness / NS_PER_S
         applying = self._apply(load, copies)
-        requests_per_s = sum(pool.jobs for pool in pools.values())
+        requests_per_s = sum(pool.jobs for pool in pools.values()) - written
         grpc = self._grpc(load, requests_per_s)
         cores = StationLoad(scenario.hardware.store_cores, requests_per_s)
         flushed = load.disk.flush + load.disk.compaction + load.disk.rewritten
@@ -372,7 +379,7 @@ class StoreModel:
         found = pool.jobs / (load.pollers.rounds * NS_PER_S) if pool.jobs else 0.0
         together = found / (1 - exp(-found)) if found else 1.0
         behind_ns = pool.service_ns * max(0.0, together - pool.servers) / 2 / pool.servers
-        if self.scenario.tikv.memtable_writes_take_turns and pool.jobs:
+        if self._takes_turns and pool.jobs:
             abreast = min(together, float(pool.servers))
             stations["kv_write"] = turns = self._turns(load, pool, inserting, abreast)
             behind_ns = inserting / pool.jobs * (together - abreast) / 2 * NS_PER_S
@@ -424,9 +431,11 @@ class StoreModel:
     def request_ns(self, kind: RequestKind) -> float:
         """Returns the CPU of a request in the read pool or the scheduler, on idle cores."""
         cpu, each = self.scenario.hardware.store_cpu, self.footprint.requests[kind]
-        base_ns = cpu.tikv_read_ns if kind in READS.values() else cpu.tikv_command_ns
-        read_ns = cpu.tikv_key_ns * each.keys + cpu.tikv_row_ns * each.rows
-        return base_ns + read_ns / each.count
+        if kind in READS.values():
+            base_ns, key_ns = cpu.tikv_read_ns, cpu.tikv_key_ns
+        else:
+            base_ns, key_ns = cpu.tikv_command_ns, cpu.tikv_key_ns + cpu.tikv_mutation_ns
+        return base_ns + (key_ns * each.keys + cpu.tikv_row_ns * each.rows) / each.count
 
     def rows_ns(self, requests: Requests, load: StoreLoad) -> float:
         """Returns the time of a transaction's blocks: fetching and unpacking them."""

@@ -63,7 +63,7 @@ from sim.raftstore.peer import (
 from sim.raftstore.split import SplitRegion
 from sim.raftstore.write_thread import SPIN_NS, WriteThread
 from sim.scenario.schema.hardware import CpuCosts
-from sim.scenario.versions import IN_MEMORY_SINCE
+from sim.scenario.versions import COMMIT_PIPELINE_SINCE, IN_MEMORY_SINCE
 
 Batch = list[tuple[Peer, list[Entry]]]
 
@@ -92,7 +92,7 @@ class ApplyPool:
         self._ctx = ctx
         self._cores = cores
         self._kv = kv
-        self.write_thread = WriteThread(ctx.env, cores, takes_turns=tikv.memtable_writes_take_turns)
+        self.write_thread = WriteThread(ctx.env, cores)
         self._max_batch = tikv.apply_max_batch_size
         self._cpu = cpu
         self._draw = draw
@@ -151,7 +151,10 @@ class ApplyPool:
             for written in _write_batches(batch):
                 apply_ns, insert_ns = self._work_ns(written)
                 held_ns = cores.hold(apply_ns, cores.slowness())
-                wait_ns, insert_ns = self.write_thread.join(woken_ns + held_ns, insert_ns)
+                takes_turns = self._ctx.version < COMMIT_PIPELINE_SINCE
+                wait_ns, insert_ns = self.write_thread.join(
+                    woken_ns + held_ns, insert_ns, takes_turns=takes_turns
+                )
                 self._work(woken_ns)
                 self.rounds += 1
                 if wait_ns > SPIN_NS:

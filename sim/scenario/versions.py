@@ -7,6 +7,9 @@ Version = tuple[int, int, int]
 IN_MEMORY_SINCE: Final[Version] = (6, 0, 0)
 """Feature gate of in-memory pessimistic locks (tikv/tikv#12078)."""
 
+COMMIT_PIPELINE_SINCE: Final[Version] = (6, 0, 0)
+"""From when on threads insert into RocksDB's memtables side by side (tikv/tikv#12060)."""
+
 
 def parse_version(text: str) -> Version:
     """Returns ``6.0.0`` as numbers.

@@ -94,6 +94,7 @@ class Scheduler:
         self._cores = cores
         self._cache = cache
         self._cpu = scenario.hardware.store_cpu
+        self._command_key_ns = self._cpu.tikv_key_ns + self._cpu.tikv_mutation_ns
         self._grpc_ns = self._cpu.grpc_request_ns >> 1
         self._draw = draw
         self._replies = replies
@@ -301,7 +302,7 @@ class Scheduler:
     def _process(self, request: KvRequest) -> None:
         """Takes the CPU time of a command that has its snapshot."""
         keys = len(request.keys) or len(request.mutations)
-        service_ns = self._draw.scaled(self._cpu.tikv_command_ns + self._cpu.tikv_key_ns * keys)
+        service_ns = self._draw.scaled(self._cpu.tikv_command_ns + self._command_key_ns * keys)
         fetch_ns = 0
         if request.kind is _LOCK and not request.insert:
             fetch_ns = self._cache.fetch_ns(self._env.now_ns, request.keys)
@@ -443,14 +444,21 @@ class Scheduler:
             self._reply(request)
 
     def on_applied(self, command: RaftCommand) -> None:
-        """Finishes a command whose entry is applied on the replica that proposed it."""
-        peer = command.peer
+        """Ends a command whose entry is applied on the replica that proposed it.
+
+        The apply thread leaves that to the scheduler's pool.
+        """
+        service_ns = self._draw.scaled(self._cpu.write_finished_ns)
+        self._pools.scheduler.submit(service_ns, self._finish_write, command)
+
+    def _finish_write(self, request: KvRequest) -> None:
+        peer = request.peer
         assert peer is not None, "only proposed commands are applied"
         failpoints = self._ctx.failpoints
         if not failpoints.active or not failpoints.stops(
-            "before_finish", peer, self._finish, command
+            "before_finish", peer, self._finish, request
         ):
-            self._finish(command)  # type: ignore[arg-type]
+            self._finish(request)
 
     def _finish(self, request: KvRequest) -> None:
         batch = request.batch
@@ -534,8 +542,6 @@ class Scheduler:
         if request.opens_message:
             handled_ns += self._cpu.grpc_message_ns
         arrival_ns += self._grpc.handle(request.connection, now_ns, handled_ns)
-        if request.batch is not None:
-            arrival_ns += self._cores.wake()
         self._env.at(arrival_ns, hand_over, request)
 
 

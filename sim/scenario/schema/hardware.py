@@ -196,8 +196,17 @@ class CpuCosts(Section):
     tikv_read_ns: int = COST.key("TiKV's read pool, per read. Source: assumed.", default="10us")
     tikv_command_ns: int = COST.key(
         "TiKV's scheduler pool, per command. Source: TiDB docs' dashboards: inside an idle TiKV a "
-        "lock takes 119 us and a get 85, so 34 us more than tikv_read.",
-        default="44us",
+        "lock takes 119 us and a get 85, so 34 us more than tikv_read, less tikv_mutation.",
+        default="24us",
+    )
+    tikv_mutation_ns: int = COST.key(
+        "TiKV's scheduler pool, per key that a command locks, writes or removes, besides finding "
+        "it. Source: assumed.",
+        default="20us",
+    )
+    write_finished_ns: int = COST.key(
+        "TiKV's scheduler pool, per written command: its end once it is applied. Source: assumed.",
+        default="10us",
     )
     tikv_key_ns: int = COST.key(
         "TiKV, per key of a read or a command: finding its locks and versions. Source: fit.",

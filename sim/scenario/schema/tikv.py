@@ -397,14 +397,6 @@ class Tikv(Section):
         return max(COMPRESS_ABOVE_BYTES // (workers + 1), LEAST_COMPRESSED_BYTES)
 
     @property
-    def memtable_writes_take_turns(self) -> bool:
-        """Whether one write at a time goes into the memtables, as before the commit pipeline.
-
-        Source: tikv/tikv#12899 (v6.2).
-        """
-        return self.behaviour != "v8.5"
-
-    @property
     def log_file(self) -> LogFile:
         """Returns what the raft log is appended to."""
         if not self.raft_engine_enable:
