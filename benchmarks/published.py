@@ -8,9 +8,11 @@ leaves one workload out of the fit and predicts it, ``--cross`` each in turn.
 from __future__ import annotations
 
 import argparse
+import os
 from collections.abc import Sequence
 from statistics import fmean
 
+from analysis.pipeline.compiled_model import library
 from analysis.program import cores
 from benchmarks.published_cases import (
     REQUESTS,
@@ -28,6 +30,7 @@ from benchmarks.published_fit import (
     own_constants,
     residuals,
 )
+from sim.compiled import VARIABLE
 
 WORKLOADS = ("tpcc", "point_select", "update")
 
@@ -116,6 +119,7 @@ def main() -> None:
     parser.add_argument("--set", action="append", default=[], help="what is not fitted")
     said = parser.parse_args()
     overrides = tuple(said.set)
+    os.environ[VARIABLE] = str(library() or "")  # for the processes that run the cases
     if said.cross:
         cross_validate(overrides, said.rounds, said.workers)
         return

@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
+from multiprocessing import get_context
 from pathlib import Path
 from statistics import fmean
 from typing import Any, Final
@@ -124,10 +125,10 @@ Overrides = tuple[str, ...]
 
 
 def run_cases(overrides: Overrides, workers: int) -> list[Outcome]:
-    """Returns the outcomes of all cases; units run in worker processes."""
+    """Returns the outcomes of all cases; units run in processes that begin afresh."""
     tasks = [(case, number) for case in CASES for number in range(case.replications)]
     tasks.sort(key=lambda task: -_cost(task[0]))
-    with ProcessPoolExecutor(workers) as pool:
+    with ProcessPoolExecutor(workers, get_context("spawn")) as pool:
         futures = {
             (case.name, number): pool.submit(run_case, case, overrides, number)
             for case, number in tasks

@@ -94,6 +94,8 @@ CONSTANT_CPU = {
     "tikv_read_ns": REQUEST_NS,
     "tikv_command_ns": REQUEST_NS,
     "tikv_key_ns": 0,
+    "tikv_mutation_ns": 0,
+    "write_finished_ns": 0,
     "tikv_row_ns": 0,
     "tikv_block_ns": 0,
     "store_visit_ns": 0,

@@ -98,6 +98,8 @@ def costs_of(growths: Sequence[Growth]) -> list[Cost]:
         _contained("tikv_row", read),
         command,
         _contained("tikv_key", command),
+        _contained("tikv_mutation", command),
+        _contained("write_finished", command),
         message,
         _contained("store_visit", message),
         _contained("log_byte", message),

@@ -91,7 +91,8 @@ def versions(case: LintedCase) -> Iterator[ScenarioWarning]:
             yield ScenarioWarning(
                 "cluster.store_versions",
                 f"stores of {version} still have the rules and defaults of {behaviour}: a version "
-                "only opens the feature gate of in-memory locks; change tikv.behaviour "
+                "only decides on the gate of in-memory locks and on turns in RocksDB, both as "
+                "from 6.0.0; change tikv.behaviour "
                 "(docs/COOKBOOK.md says what to set for each version)",
             )
 

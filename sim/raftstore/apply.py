@@ -2,8 +2,9 @@
 
 One round of a poller::
 
-    collect peers with committed entries ► CPU for every command ► a turn in RocksDB, CPU for every
-    record ► apply them ► answer whoever waits ► tell the raftstore ► begin again
+    collect peers with committed entries ► CPU for every command ► a turn in RocksDB (before v6.0),
+    CPU for every record, its end in order (since) ► apply them ► answer whoever waits ► tell the
+    raftstore ► begin again
 
 Invariant: entries of one peer are applied in log order; a peer is owned by one poller at a time. An
 entry that was proposed for another version of the region is skipped. Each round is mail to its
@@ -111,7 +112,7 @@ class ApplyPool:
     def busy_until(self, now_ns: int) -> int:
         """Returns for how long pollers have worked until now, summed over them.
 
-        Waiting for a turn in RocksDB is no work.
+        Waiting for others in RocksDB is no work.
         """
         return self._busy_ns + self._running * now_ns
 
@@ -152,22 +153,24 @@ class ApplyPool:
                 apply_ns, insert_ns = self._work_ns(written)
                 held_ns = cores.hold(apply_ns, cores.slowness())
                 takes_turns = self._ctx.version < COMMIT_PIPELINE_SINCE
-                wait_ns, insert_ns = self.write_thread.join(
+                turn_ns, insert_ns, order_ns = self.write_thread.join(
                     woken_ns + held_ns, insert_ns, takes_turns=takes_turns
                 )
                 self._work(woken_ns)
                 self.rounds += 1
-                if wait_ns > SPIN_NS:
+                if turn_ns > SPIN_NS:
                     yield woken_ns + held_ns
                     self._pause()
-                    yield wait_ns
+                    yield turn_ns
                     self._work()
                     yield insert_ns
                 else:  # One event; whoever spins runs, though it does not work.
-                    self._busy_ns -= wait_ns
-                    yield woken_ns + held_ns + wait_ns + insert_ns
+                    self._busy_ns -= turn_ns
+                    yield woken_ns + held_ns + turn_ns + insert_ns
                 woken_ns = 0
                 self._pause()
+                if order_ns:
+                    yield order_ns
                 self._apply_batch(written)
             self._release(batch)
 

@@ -1,20 +1,22 @@
-"""RocksDB's write thread: writes to the KV engine take turns, before v6.0.
+"""RocksDB's write thread: whom a write to the KV engine waits for.
 
-Law: one write group at a time inserts into the memtables, and several threads of a group insert
-hardly faster than one, so a write holds the engine for as long as its records take one thread, and
-the others of the apply pool wait. Who waits spins for a while before it blocks; a thread that has
-blocked must be woken when its turn comes. Since v6.0 (the commit pipeline) threads insert side by
-side, and only what becomes visible when has an order.
+Law before v6.0: one write group at a time inserts into the memtables, and several threads of a
+group insert hardly faster than one, so a write holds the engine for as long as its records take one
+thread, and the others of the apply pool wait. Who waits spins for a while before it blocks; a
+thread that has blocked must be woken when its turn comes.
 
-Source: tikv/rocksdb 6.4.tikv, db/db_impl/db_impl_write.cc (MultiBatchWriteImpl; PebbleWriteImpl
-since v6.0) and db/write_thread.cc (AwaitState); tikv/tikv#6724 ("there are only one group writing",
-waits of apply threads) and #12059; tikv/rocksdb#111, batches of 100: two, four and eight threads
-insert 0.8, 0.9 and 1.3 times as much as one; tikv/tikv#12060 (v6.0).
+Law since v6.0 (the commit pipeline): threads insert side by side, and a write ends when those that
+began before it have ended, too; who is done first blocks until then.
+
+Source: tikv/rocksdb 6.4.tikv, db/db_impl/db_impl_write.cc (MultiBatchWriteImpl, PebbleWriteImpl)
+and db/write_thread.cc (AwaitState, CommitSequenceAwait); tikv/tikv#6724 ("there are only one group
+writing", waits of apply threads) and #12059; tikv/rocksdb#111, batches of 100: two, four and eight
+threads insert 0.8, 0.9 and 1.3 times as much as one; tikv/tikv#12060 (v6.0).
 """
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Final, NamedTuple
 
 from sim.engine import Cores, LeanEnv
 from sim.units import NS_PER_US
@@ -23,39 +25,55 @@ SPIN_NS: Final = 100 * NS_PER_US
 """Source: RocksDB include/rocksdb/options.h, write_thread_max_yield_usec."""
 
 
+class Write(NamedTuple):
+    """How long one write takes, in nanoseconds."""
+
+    turn_ns: int
+    """Until its turn to insert."""
+    insert_ns: int
+    order_ns: int
+    """Until it ends, once it has inserted."""
+
+
 class WriteThread:
-    """The turns of one store's writes, first come first served."""
+    """The order of one store's writes, first come first served."""
 
     def __init__(self, env: LeanEnv, cores: Cores) -> None:
         """Begins idle; ``cores`` are what writers run on."""
         self._env = env
         self._cores = cores
         self._free_ns = 0
+        """When all writes that have come have ended."""
         self._held_ns = 0
         """For how long writes hold the engine, those that have a turn already included."""
 
-    def join(self, ready_ns: int, work_ns: int, *, takes_turns: bool) -> tuple[int, int]:
+    def join(self, ready_ns: int, work_ns: int, *, takes_turns: bool) -> Write:
         """Queues a write.
 
         Args:
             ready_ns: how long from now the caller works until it comes; whoever comes before it,
-                but queues later, has its turn later.
+                but queues later, counts as later.
             work_ns: CPU of the write.
-            takes_turns: whether it waits for those before it.
-
-        Returns:
-            How long the caller waits for its turn then, and how long the write takes.
+            takes_turns: whether it waits for those before it to begin, or only to end.
         """
         cores, comes_ns = self._cores, self._env.now_ns + ready_ns
         insert_ns = cores.hold(work_ns, cores.slowness())
-        if not takes_turns:
-            return 0, insert_ns
+        if takes_turns:
+            return self._in_turn(comes_ns, insert_ns)
+        ends_ns = comes_ns + insert_ns
+        if ends_ns < self._free_ns:
+            ends_ns = self._free_ns + cores.wake()
+        else:
+            self._free_ns = ends_ns
+        return Write(0, insert_ns, ends_ns - comes_ns - insert_ns)
+
+    def _in_turn(self, comes_ns: int, insert_ns: int) -> Write:
         wait_ns = max(0, self._free_ns - comes_ns)
-        handed_over_ns = cores.wake() if wait_ns > SPIN_NS else 0
+        handed_over_ns = self._cores.wake() if wait_ns > SPIN_NS else 0
         self._free_ns = comes_ns + wait_ns + handed_over_ns + insert_ns
         self._held_ns += handed_over_ns + insert_ns
-        return wait_ns + handed_over_ns, insert_ns
+        return Write(wait_ns + handed_over_ns, insert_ns, 0)
 
     def held_until(self, now_ns: int) -> int:
-        """Returns for how long a write has held the engine until now."""
+        """Returns for how long writes that take turns have held the engine until now."""
         return self._held_ns - max(0, self._free_ns - now_ns)

@@ -49,6 +49,7 @@ def near(time_ns: float) -> object:
         ({"tidb_request_ns": 7 * US}, 7 * US),
         ({"grpc_request_ns": 10 * US}, 10 * US),  # half on the way there, half on the way back
         ({"tikv_key_ns": 9 * US}, 9 * US),
+        ({"tikv_mutation_ns": 9 * US}, 9 * US),
         ({"thread_hop_ns": 30 * US}, 30 * US),  # of the scheduler's thread
         ({"tikv_read_ns": 0}, 0),
         ({"store_visit_ns": 50 * US, "raftdb_record_ns": 50 * US, "apply_key_ns": 50 * US}, 0),
@@ -69,11 +70,27 @@ def test_the_time_inside_the_store_is_that_of_its_threads() -> None:
     assert scene.counted("request_service_ns", "lock") > REQUEST_NS + FSYNC_NS
 
 
-def test_a_pipelined_lock_waits_for_three_threads_to_wake() -> None:
-    # The scheduler's, a poller's, and the one that answers.
+def test_a_pipelined_lock_waits_for_two_threads_to_wake() -> None:
+    # The scheduler's and a poller's.
     proposed_ns = IDLE_LOCK_NS + 10 * US
     assert locked(PIPELINED).done_ns == near(proposed_ns)
-    assert locked(PIPELINED, thread_hop_ns=30 * US).done_ns == near(proposed_ns + 90 * US)
+    assert locked(PIPELINED, thread_hop_ns=30 * US).done_ns == near(proposed_ns + 60 * US)
+
+
+def test_a_written_command_ends_on_a_thread_of_the_scheduler() -> None:
+    plain, dear = (locked(SYNC, write_finished_ns=cost) for cost in (0, 9 * US))
+    assert (dear.applied_ns, dear.replied_ns) == (plain.applied_ns, near(plain.replied_ns + 9 * US))
+    woken = locked(SYNC, thread_hop_ns=30 * US)
+    assert woken.replied_ns - woken.applied_ns == near(30 * US)
+    for unwritten in (IN_MEMORY, PIPELINED):
+        assert locked(unwritten, write_finished_ns=9 * US).done_ns == locked(unwritten).done_ns
+
+
+def test_a_command_keeps_its_latches_until_it_has_ended() -> None:
+    scene = scene_with(SYNC, write_finished_ns=500 * US)
+    first, second = scene.lock(b"k", TXN), scene.lock(b"k", TXN)
+    scene.run(20 * NS_PER_MS)
+    assert second.latched_ns == first.replied_ns == near(first.applied_ns + 500 * US)
 
 
 def test_a_visit_costs_once_however_much_mail_there_is() -> None:

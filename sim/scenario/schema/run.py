@@ -126,9 +126,10 @@ class Topology(Section):
     )
     store_versions: tuple[str, ...] = VERSIONS.key(
         "TiKV's version on every store at the start, one for all or a list. It only decides "
-        "whether the feature gate of in-memory locks is open (from 6.0.0); rules and defaults "
-        "are those of tikv.behaviour. Source: tikv/tikv#12078; by default the version of "
-        "tikv.behaviour, 6.0.0 for rfc77.",
+        "whether the feature gate of in-memory locks is open, and whether apply threads write to "
+        "RocksDB side by side (both from 6.0.0); rules and defaults are those of tikv.behaviour. "
+        "Source: tikv/tikv#12078, tikv/tikv#12060; by default the version of tikv.behaviour, "
+        "6.0.0 for rfc77.",
         default=None,
     )
     tidb: Tidb = SectionOf(Tidb).key(
