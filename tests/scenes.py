@@ -95,7 +95,7 @@ CONSTANT_CPU = {
     "tikv_command_ns": REQUEST_NS,
     "tikv_key_ns": 0,
     "tikv_mutation_ns": 0,
-    "write_finished_ns": 0,
+    "tikv_finish_ns": 0,
     "tikv_row_ns": 0,
     "tikv_block_ns": 0,
     "store_visit_ns": 0,

@@ -99,7 +99,7 @@ def costs_of(growths: Sequence[Growth]) -> list[Cost]:
         command,
         _contained("tikv_key", command),
         _contained("tikv_mutation", command),
-        _contained("write_finished", command),
+        _contained("tikv_finish", command),
         message,
         _contained("store_visit", message),
         _contained("log_byte", message),

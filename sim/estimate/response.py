@@ -203,7 +203,7 @@ class ResponseTimes:
     def _write_finished(self, load: StoreLoad) -> Delay:
         """Returns the time from a command's being applied until the scheduler has ended it."""
         pool = load.stations["scheduler"]
-        work_ns = self._scenario.hardware.store_cpu.write_finished_ns * load.slowness
+        work_ns = self._scenario.hardware.store_cpu.tikv_finish_ns * load.slowness
         return Delay.of(work_ns + pool.hop_ns, pool.wait_ns())
 
     def _lock_way(self, store: StoreModel, proposed: Delay, durable: Delay) -> Delay:

@@ -323,7 +323,7 @@ class StoreModel:
             pool.busy += per_store * self.rows_ns(each, load) / NS_PER_S
         scheduler, written = pools["scheduler"], per_store * self.proposed.count
         scheduler.jobs += written
-        scheduler.busy += written * cpu.write_finished_ns * load.slowness / NS_PER_S
+        scheduler.busy += written * cpu.tikv_finish_ns * load.slowness / NS_PER_S
         applying = self._apply(load, copies)
         requests_per_s = sum(pool.jobs for pool in pools.values()) - written
         grpc = self._grpc(load, requests_per_s)

@@ -54,7 +54,7 @@ _CONSTANT_CPU: Final = {
     "tikv_command_ns": 100 * NS_PER_US,
     "tikv_key_ns": 0,
     "tikv_mutation_ns": 0,
-    "write_finished_ns": 0,
+    "tikv_finish_ns": 0,
     "tikv_row_ns": 0,
     "tikv_block_ns": 0,
     "store_visit_ns": 0,

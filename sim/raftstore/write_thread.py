@@ -25,7 +25,7 @@ SPIN_NS: Final = 100 * NS_PER_US
 """Source: RocksDB include/rocksdb/options.h, write_thread_max_yield_usec."""
 
 
-class Write(NamedTuple):
+class KvWrite(NamedTuple):
     """How long one write takes, in nanoseconds."""
 
     turn_ns: int
@@ -47,7 +47,7 @@ class WriteThread:
         self._held_ns = 0
         """For how long writes hold the engine, those that have a turn already included."""
 
-    def join(self, ready_ns: int, work_ns: int, *, takes_turns: bool) -> Write:
+    def join(self, ready_ns: int, work_ns: int, *, takes_turns: bool) -> KvWrite:
         """Queues a write.
 
         Args:
@@ -65,14 +65,14 @@ class WriteThread:
             ends_ns = self._free_ns + cores.wake()
         else:
             self._free_ns = ends_ns
-        return Write(0, insert_ns, ends_ns - comes_ns - insert_ns)
+        return KvWrite(0, insert_ns, ends_ns - comes_ns - insert_ns)
 
-    def _in_turn(self, comes_ns: int, insert_ns: int) -> Write:
+    def _in_turn(self, comes_ns: int, insert_ns: int) -> KvWrite:
         wait_ns = max(0, self._free_ns - comes_ns)
         handed_over_ns = self._cores.wake() if wait_ns > SPIN_NS else 0
         self._free_ns = comes_ns + wait_ns + handed_over_ns + insert_ns
         self._held_ns += handed_over_ns + insert_ns
-        return Write(wait_ns + handed_over_ns, insert_ns, 0)
+        return KvWrite(wait_ns + handed_over_ns, insert_ns, 0)
 
     def held_until(self, now_ns: int) -> int:
         """Returns for how long writes that take turns have held the engine until now."""

@@ -448,7 +448,7 @@ class Scheduler:
 
         The apply thread leaves that to the scheduler's pool.
         """
-        service_ns = self._draw.scaled(self._cpu.write_finished_ns)
+        service_ns = self._draw.scaled(self._cpu.tikv_finish_ns)
         self._pools.scheduler.submit(service_ns, self._finish_write, command)
 
     def _finish_write(self, request: KvRequest) -> None:

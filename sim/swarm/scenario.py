@@ -31,7 +31,7 @@ hardware:
     tikv_command: 105us
     tikv_key: 14us
     tikv_mutation: 0us
-    write_finished: 10us
+    tikv_finish: 10us
     tikv_row: 700ns
     tikv_block: 0us
     store_visit: 0us

@@ -129,9 +129,15 @@ def test_what_is_left_out_follows_from_the_scenario() -> None:
 def test_a_saturated_closed_loop_is_said() -> None:
     found = estimates_of("rfc77_nvme", "sweep.grid.workload.threads=[400, 50]")["in_memory"]
     assert found.is_saturated
-    assert found.bottleneck == "kv_write"
-    assert "kv_write is 9" in warnings_of(found)["workload.threads"]
+    assert found.bottleneck == "scheduler"
+    assert "scheduler is 9" in warnings_of(found)["workload.threads"]
     assert "take fewer threads" in warnings_of(found)["workload.threads"]
+
+
+def test_before_the_commit_pipeline_writes_to_rocksdb_are_the_limit() -> None:
+    found = estimates_of("tpcc_i3_4xlarge", "sweep.grid.workload.threads=[400, 50]")
+    assert found["pipelined"].bottleneck == "kv_write"
+    assert found["in_memory"].bottleneck == "scheduler"
 
 
 @pytest.mark.parametrize(
@@ -148,7 +154,7 @@ def test_pollers_that_wait_for_the_log_all_the_time_can_do_more() -> None:
     busy = {station.name: station.utilisation for station in found.stations}
     assert found.in_rounds > 0.9
     assert busy["store_poller"] < 0.5
-    assert found.bottleneck == "kv_write"
+    assert found.bottleneck == "scheduler"
     assert "workload.threads" not in warnings_of(found)
     assert found.is_saturated, "waiting commands share entries, which no formula says"
 

@@ -78,16 +78,16 @@ def test_a_pipelined_lock_waits_for_two_threads_to_wake() -> None:
 
 
 def test_a_written_command_ends_on_a_thread_of_the_scheduler() -> None:
-    plain, dear = (locked(SYNC, write_finished_ns=cost) for cost in (0, 9 * US))
+    plain, dear = (locked(SYNC, tikv_finish_ns=cost) for cost in (0, 9 * US))
     assert (dear.applied_ns, dear.replied_ns) == (plain.applied_ns, near(plain.replied_ns + 9 * US))
     woken = locked(SYNC, thread_hop_ns=30 * US)
     assert woken.replied_ns - woken.applied_ns == near(30 * US)
     for unwritten in (IN_MEMORY, PIPELINED):
-        assert locked(unwritten, write_finished_ns=9 * US).done_ns == locked(unwritten).done_ns
+        assert locked(unwritten, tikv_finish_ns=9 * US).done_ns == locked(unwritten).done_ns
 
 
 def test_a_command_keeps_its_latches_until_it_has_ended() -> None:
-    scene = scene_with(SYNC, write_finished_ns=500 * US)
+    scene = scene_with(SYNC, tikv_finish_ns=500 * US)
     first, second = scene.lock(b"k", TXN), scene.lock(b"k", TXN)
     scene.run(20 * NS_PER_MS)
     assert second.latched_ns == first.replied_ns == near(first.applied_ns + 500 * US)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from sim.engine import Cores, LeanEnv
 from sim.queueing.formulas import mean_wait
-from sim.raftstore.write_thread import SPIN_NS, Write, WriteThread
+from sim.raftstore.write_thread import SPIN_NS, KvWrite, WriteThread
 from sim.record.facts import NoSink
 from sim.simulation import SimulatedUnit
 from sim.streams import Streams
@@ -23,7 +23,7 @@ US = NS_PER_US
 HOP_NS = 20 * US
 
 
-Join = Callable[[int, int], Write]
+Join = Callable[[int, int], KvWrite]
 
 
 def write_thread(*, hop_ns: int = HOP_NS) -> tuple[LeanEnv, WriteThread, Join]:
@@ -34,33 +34,33 @@ def write_thread(*, hop_ns: int = HOP_NS) -> tuple[LeanEnv, WriteThread, Join]:
 
 def test_a_write_waits_for_those_before_it() -> None:
     env, _, join = write_thread()
-    assert join(0, 30 * US) == Write(0, 30 * US, 0)
-    assert join(0, 20 * US) == Write(30 * US, 20 * US, 0)
+    assert join(0, 30 * US) == KvWrite(0, 30 * US, 0)
+    assert join(0, 20 * US) == KvWrite(30 * US, 20 * US, 0)
     env.run_until(40 * US)
-    assert join(0, 5 * US) == Write(10 * US, 5 * US, 0)
+    assert join(0, 5 * US) == KvWrite(10 * US, 5 * US, 0)
     env.run_until(200 * US)
-    assert join(0, 5 * US) == Write(0, 5 * US, 0)
-    assert join(3 * US, 5 * US) == Write(2 * US, 5 * US, 0)
+    assert join(0, 5 * US) == KvWrite(0, 5 * US, 0)
+    assert join(3 * US, 5 * US) == KvWrite(2 * US, 5 * US, 0)
 
 
 def test_who_has_waited_for_long_has_to_be_woken_and_the_engine_waits_for_it() -> None:
     _, _, join = write_thread()
     join(0, SPIN_NS)
-    assert join(0, 50 * US) == Write(SPIN_NS, 50 * US, 0)
-    assert join(0, US) == Write(SPIN_NS + 50 * US + HOP_NS, US, 0)
-    assert join(0, US) == Write(SPIN_NS + 51 * US + 2 * HOP_NS, US, 0)
+    assert join(0, 50 * US) == KvWrite(SPIN_NS, 50 * US, 0)
+    assert join(0, US) == KvWrite(SPIN_NS + 50 * US + HOP_NS, US, 0)
+    assert join(0, US) == KvWrite(SPIN_NS + 51 * US + 2 * HOP_NS, US, 0)
 
 
 def test_since_the_commit_pipeline_a_write_waits_for_the_end_of_those_before_it_only() -> None:
     env, writes, _ = write_thread()
     join = partial(writes.join, takes_turns=False)
-    assert join(0, 30 * US) == Write(0, 30 * US, 0)
-    assert join(0, 40 * US) == Write(0, 40 * US, 0)
-    assert join(0, 15 * US) == Write(0, 15 * US, 25 * US + HOP_NS)
+    assert join(0, 30 * US) == KvWrite(0, 30 * US, 0)
+    assert join(0, 40 * US) == KvWrite(0, 40 * US, 0)
+    assert join(0, 15 * US) == KvWrite(0, 15 * US, 25 * US + HOP_NS)
     env.run_until(20 * US)
-    assert join(5 * US, 10 * US) == Write(0, 10 * US, 5 * US + HOP_NS)
+    assert join(5 * US, 10 * US) == KvWrite(0, 10 * US, 5 * US + HOP_NS)
     env.run_until(40 * US)
-    assert join(0, 10 * US) == Write(0, 10 * US, 0)
+    assert join(0, 10 * US) == KvWrite(0, 10 * US, 0)
 
 
 WRITES = st.lists(st.tuples(st.integers(0, 300 * US), st.integers(0, 300 * US)), max_size=30)
@@ -94,7 +94,7 @@ def test_the_engine_is_held_as_a_dumb_twin_says(writes_after: list[tuple[int, in
         if begins_ns - at_ns > SPIN_NS:
             held.update(range(begins_ns // US, (begins_ns + HOP_NS) // US))
             begins_ns += HOP_NS
-        assert join(0, work_ns) == Write(begins_ns - at_ns, work_ns, 0)
+        assert join(0, work_ns) == KvWrite(begins_ns - at_ns, work_ns, 0)
         held.update(range(begins_ns // US, (begins_ns + work_ns) // US))
         free_ns = begins_ns + work_ns
     if writes_after:

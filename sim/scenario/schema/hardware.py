@@ -204,8 +204,8 @@ class CpuCosts(Section):
         "it. Source: assumed.",
         default="20us",
     )
-    write_finished_ns: int = COST.key(
-        "TiKV's scheduler pool, per written command: its end once it is applied. Source: assumed.",
+    tikv_finish_ns: int = COST.key(
+        "TiKV's scheduler pool, per written command: its end, once it is applied. Source: assumed.",
         default="10us",
     )
     tikv_key_ns: int = COST.key(
