@@ -384,6 +384,8 @@ class StoreModel:
             stations["kv_write"] = turns = self._turns(load, pool, inserting, abreast)
             behind_ns = inserting / pool.jobs * (together - abreast) / 2 * NS_PER_S
             behind_ns /= 1 - turns.within  # They meet those of other rounds.
+        elif pool.jobs:
+            self._wait_for_order(load, pool, inserting)
         load.applied_ns = pool.wait_ns(cpu.cv) + pool.service_ns + behind_ns
         pool.wake(load.hop_ns)
         pool.queue = in_queue(pool.servers, pool.within) + pool.jobs * behind_ns / NS_PER_S
@@ -421,6 +423,19 @@ class StoreModel:
             blocked = waiting * exp(-SPIN_NS / wait_ns)
             turns.busy += writes * blocked * load.hop_ns / NS_PER_S
         return turns
+
+    def _wait_for_order(self, load: StoreLoad, pool: StationLoad, inserting: float) -> None:
+        """Adds to the pool's time that a write ends after those that began before it.
+
+        Each other thread that inserts is met in the middle of its write, more likely of a long one,
+        and what is left of it is compared with one's own, as if both were exponential.
+        """
+        writes = pool.jobs / load.applied_together
+        own_ns = inserting / writes * NS_PER_S
+        left_ns = own_ns * (1 + self._write_scv(load)) / 2
+        others = min(inserting, MOST_USED * pool.servers) * (pool.servers - 1) / pool.servers
+        waits = min(1.0, others * left_ns / (left_ns + own_ns)) if own_ns else 0.0
+        pool.busy += writes * waits * (left_ns + load.hop_ns) / NS_PER_S
 
     def _write_scv(self, load: StoreLoad) -> float:
         """Returns the variance of a write to RocksDB over its squared mean."""

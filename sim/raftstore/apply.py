@@ -152,22 +152,22 @@ class ApplyPool:
             for written in _write_batches(batch):
                 apply_ns, insert_ns = self._work_ns(written)
                 held_ns = cores.hold(apply_ns, cores.slowness())
-                takes_turns = self._ctx.version < COMMIT_PIPELINE_SINCE
-                turn_ns, insert_ns, order_ns = self.write_thread.join(
-                    woken_ns + held_ns, insert_ns, takes_turns=takes_turns
-                )
                 self._work(woken_ns)
                 self.rounds += 1
+                yield woken_ns + held_ns
+                woken_ns = 0
+                takes_turns = self._ctx.version < COMMIT_PIPELINE_SINCE
+                turn_ns, insert_ns, order_ns = self.write_thread.join(
+                    insert_ns, takes_turns=takes_turns
+                )
                 if turn_ns > SPIN_NS:
-                    yield woken_ns + held_ns
                     self._pause()
                     yield turn_ns
                     self._work()
                     yield insert_ns
-                else:  # One event; whoever spins runs, though it does not work.
+                else:  # Who spins runs, though it does not work.
                     self._busy_ns -= turn_ns
-                    yield woken_ns + held_ns + turn_ns + insert_ns
-                woken_ns = 0
+                    yield turn_ns + insert_ns
                 self._pause()
                 if order_ns:
                     yield order_ns

@@ -47,30 +47,25 @@ class WriteThread:
         self._held_ns = 0
         """For how long writes hold the engine, those that have a turn already included."""
 
-    def join(self, ready_ns: int, work_ns: int, *, takes_turns: bool) -> KvWrite:
-        """Queues a write.
+    def join(self, work_ns: int, *, takes_turns: bool) -> KvWrite:
+        """Queues a write of ``work_ns`` of CPU.
 
-        Args:
-            ready_ns: how long from now the caller works until it comes; whoever comes before it,
-                but queues later, counts as later.
-            work_ns: CPU of the write.
-            takes_turns: whether it waits for those before it to begin, or only to end.
+        If it takes turns it waits for those before it to begin, otherwise only to end.
         """
-        cores, comes_ns = self._cores, self._env.now_ns + ready_ns
+        cores = self._cores
         insert_ns = cores.hold(work_ns, cores.slowness())
         if takes_turns:
-            return self._in_turn(comes_ns, insert_ns)
-        ends_ns = comes_ns + insert_ns
-        if ends_ns < self._free_ns:
-            ends_ns = self._free_ns + cores.wake()
-        else:
-            self._free_ns = ends_ns
-        return KvWrite(0, insert_ns, ends_ns - comes_ns - insert_ns)
+            return self._in_turn(insert_ns)
+        before_ns = self._free_ns - self._env.now_ns - insert_ns
+        if before_ns > 0:
+            return KvWrite(0, insert_ns, before_ns + cores.wake())
+        self._free_ns -= before_ns
+        return KvWrite(0, insert_ns, 0)
 
-    def _in_turn(self, comes_ns: int, insert_ns: int) -> KvWrite:
-        wait_ns = max(0, self._free_ns - comes_ns)
+    def _in_turn(self, insert_ns: int) -> KvWrite:
+        wait_ns = max(0, self._free_ns - self._env.now_ns)
         handed_over_ns = self._cores.wake() if wait_ns > SPIN_NS else 0
-        self._free_ns = comes_ns + wait_ns + handed_over_ns + insert_ns
+        self._free_ns = self._env.now_ns + wait_ns + handed_over_ns + insert_ns
         self._held_ns += handed_over_ns + insert_ns
         return KvWrite(wait_ns + handed_over_ns, insert_ns, 0)
 

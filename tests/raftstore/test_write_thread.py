@@ -23,7 +23,7 @@ US = NS_PER_US
 HOP_NS = 20 * US
 
 
-Join = Callable[[int, int], KvWrite]
+Join = Callable[[int], KvWrite]
 
 
 def write_thread(*, hop_ns: int = HOP_NS) -> tuple[LeanEnv, WriteThread, Join]:
@@ -34,33 +34,32 @@ def write_thread(*, hop_ns: int = HOP_NS) -> tuple[LeanEnv, WriteThread, Join]:
 
 def test_a_write_waits_for_those_before_it() -> None:
     env, _, join = write_thread()
-    assert join(0, 30 * US) == KvWrite(0, 30 * US, 0)
-    assert join(0, 20 * US) == KvWrite(30 * US, 20 * US, 0)
+    assert join(30 * US) == KvWrite(0, 30 * US, 0)
+    assert join(20 * US) == KvWrite(30 * US, 20 * US, 0)
     env.run_until(40 * US)
-    assert join(0, 5 * US) == KvWrite(10 * US, 5 * US, 0)
+    assert join(5 * US) == KvWrite(10 * US, 5 * US, 0)
     env.run_until(200 * US)
-    assert join(0, 5 * US) == KvWrite(0, 5 * US, 0)
-    assert join(3 * US, 5 * US) == KvWrite(2 * US, 5 * US, 0)
+    assert join(5 * US) == KvWrite(0, 5 * US, 0)
 
 
 def test_who_has_waited_for_long_has_to_be_woken_and_the_engine_waits_for_it() -> None:
     _, _, join = write_thread()
-    join(0, SPIN_NS)
-    assert join(0, 50 * US) == KvWrite(SPIN_NS, 50 * US, 0)
-    assert join(0, US) == KvWrite(SPIN_NS + 50 * US + HOP_NS, US, 0)
-    assert join(0, US) == KvWrite(SPIN_NS + 51 * US + 2 * HOP_NS, US, 0)
+    join(SPIN_NS)
+    assert join(50 * US) == KvWrite(SPIN_NS, 50 * US, 0)
+    assert join(US) == KvWrite(SPIN_NS + 50 * US + HOP_NS, US, 0)
+    assert join(US) == KvWrite(SPIN_NS + 51 * US + 2 * HOP_NS, US, 0)
 
 
 def test_since_the_commit_pipeline_a_write_waits_for_the_end_of_those_before_it_only() -> None:
     env, writes, _ = write_thread()
     join = partial(writes.join, takes_turns=False)
-    assert join(0, 30 * US) == KvWrite(0, 30 * US, 0)
-    assert join(0, 40 * US) == KvWrite(0, 40 * US, 0)
-    assert join(0, 15 * US) == KvWrite(0, 15 * US, 25 * US + HOP_NS)
+    assert join(30 * US) == KvWrite(0, 30 * US, 0)
+    assert join(40 * US) == KvWrite(0, 40 * US, 0)
+    assert join(15 * US) == KvWrite(0, 15 * US, 25 * US + HOP_NS)
     env.run_until(20 * US)
-    assert join(5 * US, 10 * US) == KvWrite(0, 10 * US, 5 * US + HOP_NS)
+    assert join(10 * US) == KvWrite(0, 10 * US, 10 * US + HOP_NS)
     env.run_until(40 * US)
-    assert join(0, 10 * US) == KvWrite(0, 10 * US, 0)
+    assert join(10 * US) == KvWrite(0, 10 * US, 0)
 
 
 WRITES = st.lists(st.tuples(st.integers(0, 300 * US), st.integers(0, 300 * US)), max_size=30)
@@ -75,7 +74,7 @@ def test_writes_end_in_their_order_and_insert_as_if_alone(
     for after_ns, work_ns in writes_after:
         at_ns += after_ns
         env.run_until(at_ns)
-        turn_ns, insert_ns, order_ns = writes.join(0, work_ns, takes_turns=False)
+        turn_ns, insert_ns, order_ns = writes.join(work_ns, takes_turns=False)
         assert (turn_ns, insert_ns) == (0, work_ns)
         ends_ns.append(at_ns + work_ns + order_ns)
         assert order_ns == 0 or ends_ns[-1] == ends_ns[-2]
@@ -94,7 +93,7 @@ def test_the_engine_is_held_as_a_dumb_twin_says(writes_after: list[tuple[int, in
         if begins_ns - at_ns > SPIN_NS:
             held.update(range(begins_ns // US, (begins_ns + HOP_NS) // US))
             begins_ns += HOP_NS
-        assert join(0, work_ns) == KvWrite(begins_ns - at_ns, work_ns, 0)
+        assert join(work_ns) == KvWrite(begins_ns - at_ns, work_ns, 0)
         held.update(range(begins_ns // US, (begins_ns + work_ns) // US))
         free_ns = begins_ns + work_ns
     if writes_after:
@@ -114,7 +113,7 @@ def test_poisson_writes_wait_as_in_m_m_1(used: float) -> None:
     for _ in range(100_000):
         at_ns -= log(1 - uniform.random()) * mean_ns / used
         env.run_until(round(at_ns))
-        waits.append(join(0, round(-log(1 - uniform.random()) * mean_ns))[0])
+        waits.append(join(round(-log(1 - uniform.random()) * mean_ns))[0])
     expected_ns = mean_wait(1, used / mean_ns, mean_ns)
     assert sum(waits) / len(waits) == pytest.approx(expected_ns, rel=0.05)
 
