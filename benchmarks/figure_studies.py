@@ -200,6 +200,7 @@ STUDIES: Final[Mapping[str, Study]] = {
         tables={"sweep_threads": _BY_THREADS},
     ),
     "rfc77_nvme": _shipped("rfc77_nvme"),
+    "tpcc_i3_4xlarge": _shipped("tpcc_i3_4xlarge"),
     "sysbench_workloads": _shipped(
         "sysbench_workloads", "scenarios/validation", tables={"sysbench_workloads": _SYSBENCH}
     ),
