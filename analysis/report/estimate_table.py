@@ -98,8 +98,9 @@ def _stations(estimates: Mapping[str, Estimate]) -> ReportTable:
     for place, each in enumerate(estimates.values()):
         for station in each.stations:
             by_name.setdefault(station.name, [None] * len(estimates))[place] = station
-    turns = "; nor is an apply thread that waits for its turn in kv_write"
-    turns = turns if "kv_write" in by_name else ""
+    turns = ""
+    if "kv_write" in by_name:
+        turns = "; nor is an apply thread that waits for its turn in kv_write"
     return by_variant(
         "", "", [f"{name}\nbusy ms/job wait" for name in estimates],
         ((_servers(name, of), map(_station, of)) for name, of in by_name.items()),

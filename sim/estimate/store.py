@@ -321,11 +321,11 @@ class StoreModel:
             work_ns = self.request_ns(kind) * load.slowness
             pool.busy += per_store * count * work_ns / NS_PER_S
             pool.busy += per_store * self.rows_ns(each, load) / NS_PER_S
+        requests_per_s = sum(pool.jobs for pool in pools.values())
         scheduler, written = pools["scheduler"], per_store * self.proposed.count
         scheduler.jobs += written
         scheduler.busy += written * cpu.tikv_finish_ns * load.slowness / NS_PER_S
         applying = self._apply(load, copies)
-        requests_per_s = sum(pool.jobs for pool in pools.values()) - written
         grpc = self._grpc(load, requests_per_s)
         cores = StationLoad(scenario.hardware.store_cores, requests_per_s)
         flushed = load.disk.flush + load.disk.compaction + load.disk.rewritten

@@ -140,7 +140,7 @@ class ApplyPool:
 
     def _run(self) -> Story:
         """One apply poller."""
-        env, cores = self._ctx.env, self._cores
+        env, cores, writes = self._ctx.env, self._cores, self.write_thread
         process = env.this_process
         while True:
             woken_ns = 0
@@ -156,10 +156,10 @@ class ApplyPool:
                 self.rounds += 1
                 yield woken_ns + held_ns
                 woken_ns = 0
-                takes_turns = self._ctx.version < COMMIT_PIPELINE_SINCE
-                turn_ns, insert_ns, order_ns = self.write_thread.join(
-                    insert_ns, takes_turns=takes_turns
-                )
+                if self._ctx.version < COMMIT_PIPELINE_SINCE:
+                    turn_ns, insert_ns, order_ns = writes.in_turn(insert_ns)
+                else:
+                    turn_ns, insert_ns, order_ns = writes.side_by_side(insert_ns)
                 if turn_ns > SPIN_NS:
                     self._pause()
                     yield turn_ns

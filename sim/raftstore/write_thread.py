@@ -47,27 +47,25 @@ class WriteThread:
         self._held_ns = 0
         """For how long writes hold the engine, those that have a turn already included."""
 
-    def join(self, work_ns: int, *, takes_turns: bool) -> KvWrite:
-        """Queues a write of ``work_ns`` of CPU.
-
-        If it takes turns it waits for those before it to begin, otherwise only to end.
-        """
+    def in_turn(self, work_ns: int) -> KvWrite:
+        """Queues a write of ``work_ns`` of CPU that begins when those before it have ended."""
         cores = self._cores
         insert_ns = cores.hold(work_ns, cores.slowness())
-        if takes_turns:
-            return self._in_turn(insert_ns)
+        wait_ns = max(0, self._free_ns - self._env.now_ns)
+        handed_over_ns = cores.wake() if wait_ns > SPIN_NS else 0
+        self._free_ns = self._env.now_ns + wait_ns + handed_over_ns + insert_ns
+        self._held_ns += handed_over_ns + insert_ns
+        return KvWrite(wait_ns + handed_over_ns, insert_ns, 0)
+
+    def side_by_side(self, work_ns: int) -> KvWrite:
+        """Begins a write of ``work_ns`` of CPU; it ends when those that began before it have."""
+        cores = self._cores
+        insert_ns = cores.hold(work_ns, cores.slowness())
         before_ns = self._free_ns - self._env.now_ns - insert_ns
         if before_ns > 0:
             return KvWrite(0, insert_ns, before_ns + cores.wake())
         self._free_ns -= before_ns
         return KvWrite(0, insert_ns, 0)
-
-    def _in_turn(self, insert_ns: int) -> KvWrite:
-        wait_ns = max(0, self._free_ns - self._env.now_ns)
-        handed_over_ns = self._cores.wake() if wait_ns > SPIN_NS else 0
-        self._free_ns = self._env.now_ns + wait_ns + handed_over_ns + insert_ns
-        self._held_ns += handed_over_ns + insert_ns
-        return KvWrite(wait_ns + handed_over_ns, insert_ns, 0)
 
     def held_until(self, now_ns: int) -> int:
         """Returns for how long writes that take turns have held the engine until now."""

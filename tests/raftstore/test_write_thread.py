@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import partial
 from math import log
 
 import pytest
@@ -23,43 +21,38 @@ US = NS_PER_US
 HOP_NS = 20 * US
 
 
-Join = Callable[[int], KvWrite]
-
-
-def write_thread(*, hop_ns: int = HOP_NS) -> tuple[LeanEnv, WriteThread, Join]:
+def write_thread(*, hop_ns: int = HOP_NS) -> tuple[LeanEnv, WriteThread]:
     env = LeanEnv()
-    writes = WriteThread(env, Cores(8, hop_ns=hop_ns))
-    return env, writes, partial(writes.join, takes_turns=True)
+    return env, WriteThread(env, Cores(8, hop_ns=hop_ns))
 
 
 def test_a_write_waits_for_those_before_it() -> None:
-    env, _, join = write_thread()
-    assert join(30 * US) == KvWrite(0, 30 * US, 0)
-    assert join(20 * US) == KvWrite(30 * US, 20 * US, 0)
+    env, writes = write_thread()
+    assert writes.in_turn(30 * US) == KvWrite(0, 30 * US, 0)
+    assert writes.in_turn(20 * US) == KvWrite(30 * US, 20 * US, 0)
     env.run_until(40 * US)
-    assert join(5 * US) == KvWrite(10 * US, 5 * US, 0)
+    assert writes.in_turn(5 * US) == KvWrite(10 * US, 5 * US, 0)
     env.run_until(200 * US)
-    assert join(5 * US) == KvWrite(0, 5 * US, 0)
+    assert writes.in_turn(5 * US) == KvWrite(0, 5 * US, 0)
 
 
 def test_who_has_waited_for_long_has_to_be_woken_and_the_engine_waits_for_it() -> None:
-    _, _, join = write_thread()
-    join(SPIN_NS)
-    assert join(50 * US) == KvWrite(SPIN_NS, 50 * US, 0)
-    assert join(US) == KvWrite(SPIN_NS + 50 * US + HOP_NS, US, 0)
-    assert join(US) == KvWrite(SPIN_NS + 51 * US + 2 * HOP_NS, US, 0)
+    _, writes = write_thread()
+    writes.in_turn(SPIN_NS)
+    assert writes.in_turn(50 * US) == KvWrite(SPIN_NS, 50 * US, 0)
+    assert writes.in_turn(US) == KvWrite(SPIN_NS + 50 * US + HOP_NS, US, 0)
+    assert writes.in_turn(US) == KvWrite(SPIN_NS + 51 * US + 2 * HOP_NS, US, 0)
 
 
 def test_since_the_commit_pipeline_a_write_waits_for_the_end_of_those_before_it_only() -> None:
-    env, writes, _ = write_thread()
-    join = partial(writes.join, takes_turns=False)
-    assert join(30 * US) == KvWrite(0, 30 * US, 0)
-    assert join(40 * US) == KvWrite(0, 40 * US, 0)
-    assert join(15 * US) == KvWrite(0, 15 * US, 25 * US + HOP_NS)
+    env, writes = write_thread()
+    assert writes.side_by_side(30 * US) == KvWrite(0, 30 * US, 0)
+    assert writes.side_by_side(40 * US) == KvWrite(0, 40 * US, 0)
+    assert writes.side_by_side(15 * US) == KvWrite(0, 15 * US, 25 * US + HOP_NS)
     env.run_until(20 * US)
-    assert join(10 * US) == KvWrite(0, 10 * US, 10 * US + HOP_NS)
+    assert writes.side_by_side(10 * US) == KvWrite(0, 10 * US, 10 * US + HOP_NS)
     env.run_until(40 * US)
-    assert join(10 * US) == KvWrite(0, 10 * US, 0)
+    assert writes.side_by_side(10 * US) == KvWrite(0, 10 * US, 0)
 
 
 WRITES = st.lists(st.tuples(st.integers(0, 300 * US), st.integers(0, 300 * US)), max_size=30)
@@ -69,12 +62,12 @@ WRITES = st.lists(st.tuples(st.integers(0, 300 * US), st.integers(0, 300 * US)),
 def test_writes_end_in_their_order_and_insert_as_if_alone(
     writes_after: list[tuple[int, int]],
 ) -> None:
-    env, writes, _ = write_thread(hop_ns=0)
+    env, writes = write_thread(hop_ns=0)
     at_ns, ends_ns = 0, [0]
     for after_ns, work_ns in writes_after:
         at_ns += after_ns
         env.run_until(at_ns)
-        turn_ns, insert_ns, order_ns = writes.join(work_ns, takes_turns=False)
+        turn_ns, insert_ns, order_ns = writes.side_by_side(work_ns)
         assert (turn_ns, insert_ns) == (0, work_ns)
         ends_ns.append(at_ns + work_ns + order_ns)
         assert order_ns == 0 or ends_ns[-1] == ends_ns[-2]
@@ -83,7 +76,7 @@ def test_writes_end_in_their_order_and_insert_as_if_alone(
 
 @given(WRITES)
 def test_the_engine_is_held_as_a_dumb_twin_says(writes_after: list[tuple[int, int]]) -> None:
-    env, writes, join = write_thread()
+    env, writes = write_thread()
     held: set[int] = set()
     free_ns = at_ns = 0
     for after_ns, work_ns in writes_after:
@@ -93,7 +86,7 @@ def test_the_engine_is_held_as_a_dumb_twin_says(writes_after: list[tuple[int, in
         if begins_ns - at_ns > SPIN_NS:
             held.update(range(begins_ns // US, (begins_ns + HOP_NS) // US))
             begins_ns += HOP_NS
-        assert join(work_ns) == KvWrite(begins_ns - at_ns, work_ns, 0)
+        assert writes.in_turn(work_ns) == KvWrite(begins_ns - at_ns, work_ns, 0)
         held.update(range(begins_ns // US, (begins_ns + work_ns) // US))
         free_ns = begins_ns + work_ns
     if writes_after:
@@ -108,12 +101,12 @@ def test_the_engine_is_held_as_a_dumb_twin_says(writes_after: list[tuple[int, in
 
 @pytest.mark.parametrize("used", [0.5, 0.8])
 def test_poisson_writes_wait_as_in_m_m_1(used: float) -> None:
-    env, _, join = write_thread(hop_ns=0)
+    env, writes = write_thread(hop_ns=0)
     uniform, waits, at_ns, mean_ns = Streams(1, 0).stream("writes"), [], 0.0, 100 * US
     for _ in range(100_000):
         at_ns -= log(1 - uniform.random()) * mean_ns / used
         env.run_until(round(at_ns))
-        waits.append(join(round(-log(1 - uniform.random()) * mean_ns))[0])
+        waits.append(writes.in_turn(round(-log(1 - uniform.random()) * mean_ns))[0])
     expected_ns = mean_wait(1, used / mean_ns, mean_ns)
     assert sum(waits) / len(waits) == pytest.approx(expected_ns, rel=0.05)
 
@@ -129,5 +122,5 @@ def committed(version: str, threads: int) -> int:
 
 
 def test_more_apply_threads_help_since_the_commit_pipeline_only() -> None:
-    assert committed("5.4.0", 4) == pytest.approx(committed("5.4.0", 2), rel=0.1)
-    assert committed("6.0.0", 4) > 1.4 * committed("6.0.0", 2)
+    assert committed("5.4.0", 6) == pytest.approx(committed("5.4.0", 2), rel=0.1)
+    assert committed("6.0.0", 6) > 1.6 * committed("6.0.0", 2)
