@@ -1,6 +1,6 @@
 // Several threads insert random keys into the memtables of one RocksDB: insert_threads.py says why.
 //
-// insert_threads FOLDER THREADS RECORDS_OF_A_WRITE PIPELINED
+// insert_threads FOLDER THREADS RECORDS_OF_A_WRITE KIND
 // prints nanoseconds of the clock that all of it took, and the number of records.
 
 #include <rocksdb/db.h>
@@ -40,7 +40,8 @@ int main(int, char** words) {
   const int threads = std::atoi(words[2]), size = std::atoi(words[3]);
   rocksdb::DBOptions options;
   options.create_if_missing = options.create_missing_column_families = true;
-  options.enable_pipelined_write = std::atoi(words[4]);
+  options.enable_pipelined_write = std::string(words[4]) == "pipelined";
+  options.unordered_write = std::string(words[4]) == "unordered";
   rocksdb::ColumnFamilyOptions family;  // As TiKV's, as far as a put meets them.
   family.write_buffer_size = 128 << 20;
   family.max_write_buffer_number = 5;

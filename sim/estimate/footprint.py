@@ -43,7 +43,9 @@ class Requests:
     arrivals: float = 0.0
     """Likewise, but what is sent together to one store counts once."""
     keys: float = 0.0
-    """Keys that are looked up, summed over the requests."""
+    """Keys asked for, summed over the requests."""
+    sought: float = 0.0
+    """Those of them whose versions are looked for, not only their locks."""
     rows: float = 0.0
     """Rows that are scanned, likewise."""
     blocks: float = 0.0
@@ -217,7 +219,10 @@ def _demand(request: PlannedRequest, misses: RowMisses) -> Requests:
         read = request.keys
     missed = [miss for key in read for miss in misses.get(key[:PREFIX_LEN], ())]
     blocks, fetches = sum(miss.block for miss in missed), sum(miss.disk for miss in missed)
-    found = Requests(1.0, 0.0, keys, request.rows, blocks, fetches, *(request.records or ()))
+    sought = keys if request.seeks_versions else 0
+    found = Requests(
+        1.0, 0.0, keys, sought, request.rows, blocks, fetches, *(request.records or ())
+    )
     found.squared_records = found.records**2
     return found
 

@@ -371,7 +371,9 @@ class StoreModel:
         applied = load.txn_per_s * copies
         inserting = applied * self.proposed.records * cpu.apply_key_ns * load.slowness / NS_PER_S
         pool.jobs = applied * self.proposed.count
-        working = pool.jobs * cpu.apply_command_ns * load.slowness / NS_PER_S + inserting
+        parsing_ns = pool.jobs * cpu.apply_command_ns
+        parsing_ns += applied * self.proposed.records * cpu.apply_record_ns
+        working = parsing_ns * load.slowness / NS_PER_S + inserting
         stations = {"apply": pool}
         pool.busy = working
         # What a round finds committed is applied together, each command on a thread while some are
@@ -446,11 +448,12 @@ class StoreModel:
     def request_ns(self, kind: RequestKind) -> float:
         """Returns the CPU of a request in the read pool or the scheduler, on idle cores."""
         cpu, each = self.scenario.hardware.store_cpu, self.footprint.requests[kind]
+        finding_ns = cpu.tikv_key_ns * each.sought
+        finding_ns += cpu.tikv_load_lock_ns * (each.keys - each.sought)
         if kind in READS.values():
-            base_ns, key_ns = cpu.tikv_read_ns, cpu.tikv_key_ns
-        else:
-            base_ns, key_ns = cpu.tikv_command_ns, cpu.tikv_key_ns + cpu.tikv_mutation_ns
-        return base_ns + (key_ns * each.keys + cpu.tikv_row_ns * each.rows) / each.count
+            return cpu.tikv_read_ns + (finding_ns + cpu.tikv_row_ns * each.rows) / each.count
+        records = each.records * (self.lock_share if kind == "lock" else 1.0)
+        return cpu.tikv_command_ns + (finding_ns + cpu.tikv_record_ns * records) / each.count
 
     def rows_ns(self, requests: Requests, load: StoreLoad) -> float:
         """Returns the time of a transaction's blocks: fetching and unpacking them."""

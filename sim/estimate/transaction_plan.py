@@ -60,6 +60,13 @@ class PlannedRequest:
     insert: bool = False
     records: Records | None = None
     """None: it only reads."""
+    is_optimistic: bool = False
+    """A prewrite of keys that nobody has locked."""
+
+    @property
+    def seeks_versions(self) -> bool:
+        """Whether it looks for the versions of its keys, not only for their locks."""
+        return self.records is None or self.kind == "lock" or self.is_optimistic
 
 
 class Stretch(NamedTuple):
@@ -239,7 +246,7 @@ class _Session:
                 committed_in_one_phase(size, was_locked=key in plan.locked_at)
                 for key, size in zip(groups[0].keys, sizes, strict=True)
             )
-            plan.rounds.append([_request("prewrite", groups[0], records)])
+            plan.rounds.append([self._prewrite(groups[0], records)])
         else:
             self._commit_in_two_phases(groups, use_async=use_async)
         for mutation in mutations:
@@ -252,13 +259,25 @@ class _Session:
         plan.rounds.append(prewrites)
         for group in groups:
             sizes = self._sizes(group, use_async=use_async)
-            prewrites.append(_request("prewrite", group, Records.total(map(prewritten, sizes))))
-            commit = _request("commit", group, Records.total(map(committed, sizes)))
+            prewrites.append(self._prewrite(group, Records.total(map(prewritten, sizes))))
+            records = Records.total(map(committed, sizes))
+            commit = PlannedRequest(
+                "commit", group.route.region, tuple(group.keys), records=records
+            )
             if not use_async and self._primary in group.keys:
                 plan.timestamps += 1
                 plan.rounds.append([commit])
             else:
                 plan.background.append(commit)
+
+    def _prewrite(self, group: RegionGroup, records: Records) -> PlannedRequest:
+        return PlannedRequest(
+            "prewrite",
+            group.route.region,
+            tuple(group.keys),
+            records=records,
+            is_optimistic=self._transaction.autocommit,
+        )
 
     def _sizes(self, group: RegionGroup, *, use_async: bool) -> list[RecordSizes]:
         sizes = []
@@ -272,7 +291,3 @@ class _Session:
                 self._planner.locks.prewrite(base, len(mutation.key), mutation.value_bytes)
             )
         return sizes
-
-
-def _request(kind: RequestKind, group: RegionGroup, records: Records) -> PlannedRequest:
-    return PlannedRequest(kind, group.route.region, tuple(group.keys), records=records)

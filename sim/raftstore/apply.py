@@ -2,9 +2,9 @@
 
 One round of a poller::
 
-    collect peers with committed entries ► CPU for every command ► a turn in RocksDB (before v6.0),
-    CPU for every record, its end in order (since) ► apply them ► answer whoever waits ► tell the
-    raftstore ► begin again
+    collect peers with committed entries ► CPU for every command ► a turn in RocksDB (before v6.0)
+    ► CPU for every record ► its end in order (since) ► apply them ► answer whoever waits ► tell
+    the raftstore ► begin again
 
 Invariant: entries of one peer are applied in log order; a peer is owned by one poller at a time. An
 entry that was proposed for another version of the region is skipped. Each round is mail to its
@@ -141,6 +141,7 @@ class ApplyPool:
     def _run(self) -> Story:
         """One apply poller."""
         env, cores, writes = self._ctx.env, self._cores, self.write_thread
+        takes_turns = self._ctx.version < COMMIT_PIPELINE_SINCE
         process = env.this_process
         while True:
             woken_ns = 0
@@ -151,28 +152,40 @@ class ApplyPool:
             batch = self._collect()
             for written in _write_batches(batch):
                 apply_ns, insert_ns = self._work_ns(written)
-                held_ns = cores.hold(apply_ns, cores.slowness())
-                self._work(woken_ns)
                 self.rounds += 1
-                yield woken_ns + held_ns
-                woken_ns = 0
-                if self._ctx.version < COMMIT_PIPELINE_SINCE:
-                    turn_ns, insert_ns, order_ns = writes.in_turn(insert_ns)
+                if takes_turns:
+                    yield from self._write_in_turn(woken_ns, apply_ns, insert_ns)
                 else:
-                    turn_ns, insert_ns, order_ns = writes.side_by_side(insert_ns)
-                if turn_ns > SPIN_NS:
+                    held_ns = cores.hold(apply_ns + insert_ns, cores.slowness())
+                    self._work(woken_ns)
+                    end_ns = env.now_ns + woken_ns + held_ns
+                    begin_ns = end_ns - held_ns * insert_ns // (apply_ns + insert_ns or 1)
+                    writes.side_by_side(begin_ns, end_ns)
+                    yield woken_ns + held_ns
                     self._pause()
-                    yield turn_ns
-                    self._work()
-                    yield insert_ns
-                else:  # Who spins runs, though it does not work.
-                    self._busy_ns -= turn_ns
-                    yield turn_ns + insert_ns
-                self._pause()
-                if order_ns:
-                    yield order_ns
+                    order_ns = writes.order_ns(begin_ns)
+                    if order_ns:
+                        yield order_ns
+                woken_ns = 0
                 self._apply_batch(written)
             self._release(batch)
+
+    def _write_in_turn(self, woken_ns: int, apply_ns: int, insert_ns: int) -> Story:
+        """Commands, a turn in RocksDB, records."""
+        cores = self._cores
+        held_ns = cores.hold(apply_ns, cores.slowness())
+        self._work(woken_ns)
+        yield woken_ns + held_ns
+        wait_ns, insert_ns = self.write_thread.in_turn(insert_ns)
+        if wait_ns > SPIN_NS:
+            self._pause()
+            yield wait_ns
+            self._work()
+            yield insert_ns
+        else:  # Who spins runs, though it does not work.
+            self._busy_ns -= wait_ns
+            yield wait_ns + insert_ns
+        self._pause()
 
     def _work(self, woken_ns: int = 0) -> None:
         """One more poller works, once it is awake."""
@@ -211,15 +224,18 @@ class ApplyPool:
 
     def _work_ns(self, batch: Piece) -> tuple[int, int]:
         """Returns the CPU of a batch's commands, and that of its records in RocksDB; drawn."""
-        command_ns, key_ns = self._cpu.apply_command_ns, self._cpu.apply_key_ns
+        cpu = self._cpu
+        command_ns, record_ns, insert_record_ns = (
+            cpu.apply_command_ns, cpu.apply_record_ns, cpu.apply_key_ns,
+        )  # fmt: skip
         units = self._units
         apply_ns = insert_ns = 0.0
         for _, _, commands, keys in batch:
             if not units:
                 units.extend(self._draw.unit_block())
             unit = units.pop()
-            apply_ns += commands * command_ns * unit
-            insert_ns += keys * key_ns * unit
+            apply_ns += (commands * command_ns + keys * record_ns) * unit
+            insert_ns += keys * insert_record_ns * unit
         return floor(apply_ns), floor(insert_ns)
 
     def _apply_batch(self, batch: Piece) -> None:

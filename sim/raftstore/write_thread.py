@@ -6,7 +6,7 @@ thread, and the others of the apply pool wait. Who waits spins for a while befor
 thread that has blocked must be woken when its turn comes.
 
 Law since v6.0 (the commit pipeline): threads insert side by side, and a write ends when those that
-began before it have ended, too; who is done first blocks until then.
+began to insert before it have inserted, too; who is done first blocks until then.
 
 Source: tikv/rocksdb 6.4.tikv, db/db_impl/db_impl_write.cc (MultiBatchWriteImpl, PebbleWriteImpl)
 and db/write_thread.cc (AwaitState, CommitSequenceAwait); tikv/tikv#6724 ("there are only one group
@@ -25,14 +25,18 @@ SPIN_NS: Final = 100 * NS_PER_US
 """Source: RocksDB include/rocksdb/options.h, write_thread_max_yield_usec."""
 
 
-class KvWrite(NamedTuple):
-    """How long one write takes, in nanoseconds."""
+class Turn(NamedTuple):
+    """How long one of the writes that take turns waits and inserts, in nanoseconds."""
 
-    turn_ns: int
-    """Until its turn to insert."""
+    wait_ns: int
     insert_ns: int
-    order_ns: int
-    """Until it ends, once it has inserted."""
+
+
+class _Insertion(NamedTuple):
+    """When one of the writes that go side by side inserts."""
+
+    begin_ns: int
+    end_ns: int
 
 
 class WriteThread:
@@ -43,11 +47,13 @@ class WriteThread:
         self._env = env
         self._cores = cores
         self._free_ns = 0
-        """When all writes that have come have ended."""
+        """When all writes that have a turn have ended."""
         self._held_ns = 0
         """For how long writes hold the engine, those that have a turn already included."""
+        self._insertions: list[_Insertion] = []
+        """Those side by side that are still to end, one a thread at most."""
 
-    def in_turn(self, work_ns: int) -> KvWrite:
+    def in_turn(self, work_ns: int) -> Turn:
         """Queues a write of ``work_ns`` of CPU that begins when those before it have ended."""
         cores = self._cores
         insert_ns = cores.hold(work_ns, cores.slowness())
@@ -55,17 +61,21 @@ class WriteThread:
         handed_over_ns = cores.wake() if wait_ns > SPIN_NS else 0
         self._free_ns = self._env.now_ns + wait_ns + handed_over_ns + insert_ns
         self._held_ns += handed_over_ns + insert_ns
-        return KvWrite(wait_ns + handed_over_ns, insert_ns, 0)
+        return Turn(wait_ns + handed_over_ns, insert_ns)
 
-    def side_by_side(self, work_ns: int) -> KvWrite:
-        """Begins a write of ``work_ns`` of CPU; it ends when those that began before it have."""
-        cores = self._cores
-        insert_ns = cores.hold(work_ns, cores.slowness())
-        before_ns = self._free_ns - self._env.now_ns - insert_ns
-        if before_ns > 0:
-            return KvWrite(0, insert_ns, before_ns + cores.wake())
-        self._free_ns -= before_ns
-        return KvWrite(0, insert_ns, 0)
+    def side_by_side(self, begin_ns: int, end_ns: int) -> None:
+        """Takes a write that is to insert from ``begin_ns`` to ``end_ns``, not before now."""
+        self._insertions.append(_Insertion(begin_ns, end_ns))
+
+    def order_ns(self, begin_ns: int) -> int:
+        """Returns how long a write that has inserted since ``begin_ns`` waits for those before."""
+        now_ns = self._env.now_ns
+        self._insertions = [each for each in self._insertions if each.end_ns > now_ns]
+        last_ns = now_ns
+        for each in self._insertions:
+            if each.begin_ns < begin_ns and each.end_ns > last_ns:
+                last_ns = each.end_ns
+        return last_ns - now_ns + self._cores.wake() if last_ns > now_ns else 0
 
     def held_until(self, now_ns: int) -> int:
         """Returns for how long writes that take turns have held the engine until now."""

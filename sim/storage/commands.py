@@ -170,6 +170,18 @@ def read_up_to(request: KvRequest) -> int:
             return 0
 
 
+def seeks_versions(request: KvRequest) -> bool:
+    """Returns whether a command looks for the versions of its keys, or only for their locks.
+
+    A lock that is found in a second phase, or by a pessimistic prewrite, says all; if it is not
+    found, which is rare, the command looks further.
+
+    Source: tikv/tikv src/storage/txn/actions (acquire_pessimistic_lock.rs, prewrite.rs, commit.rs).
+    """
+    kind = request.kind
+    return kind is _LOCK or (kind is _PREWRITE and not request.pessimistic)
+
+
 def known_commit_ts(request: KvRequest) -> int:
     """Returns when a command that has succeeded knows its transaction to be committed; 0: not.
 

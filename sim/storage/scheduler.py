@@ -44,7 +44,14 @@ from sim.raftstore.store import Raftstore
 from sim.record.recorder import Recorder
 from sim.scenario.resolved import Scenario
 from sim.storage.block_cache import BlockCache
-from sim.storage.commands import Execute, execute, known_commit_ts, read, read_up_to
+from sim.storage.commands import (
+    Execute,
+    execute,
+    known_commit_ts,
+    read,
+    read_up_to,
+    seeks_versions,
+)
 from sim.storage.flow_controller import FlowController
 from sim.storage.lock_manager import LockManager
 from sim.storage.lock_paths import LockPaths
@@ -94,7 +101,6 @@ class Scheduler:
         self._cores = cores
         self._cache = cache
         self._cpu = scenario.hardware.store_cpu
-        self._command_key_ns = self._cpu.tikv_key_ns + self._cpu.tikv_mutation_ns
         self._grpc_ns = self._cpu.grpc_request_ns >> 1
         self._draw = draw
         self._replies = replies
@@ -301,12 +307,23 @@ class Scheduler:
 
     def _process(self, request: KvRequest) -> None:
         """Takes the CPU time of a command that has its snapshot."""
-        keys = len(request.keys) or len(request.mutations)
-        service_ns = self._draw.scaled(self._cpu.tikv_command_ns + self._command_key_ns * keys)
         fetch_ns = 0
+        service_ns = self._draw.scaled(self._command_ns(request))
         if request.kind is _LOCK and not request.insert:
             fetch_ns = self._cache.fetch_ns(self._env.now_ns, request.keys)
         self._pools.scheduler.submit(service_ns, self._finish_process, request, fetch_ns)
+
+    def _command_ns(self, request: KvRequest) -> int:
+        """Returns a command's mean CPU time: finding its keys, and making what it writes."""
+        cpu, result = self._cpu, request.result
+        keys = len(request.keys) or len(request.mutations)
+        find_ns = cpu.tikv_key_ns if seeks_versions(request) else cpu.tikv_load_lock_ns
+        if isinstance(result, Acquired):
+            records = 0 if self.lock_paths.in_memory else len(result.locks)
+        else:
+            batch: WriteBatch | None = getattr(result, "batch", None)
+            records = 0 if batch is None else batch.keys
+        return cpu.tikv_command_ns + find_ns * keys + cpu.tikv_record_ns * records
 
     def _finish_process(self, request: KvRequest) -> None:
         """Goes on with a command's result, unless its store has died meanwhile.

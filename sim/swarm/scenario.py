@@ -30,7 +30,8 @@ hardware:
     tikv_read: 105us
     tikv_command: 105us
     tikv_key: 14us
-    tikv_mutation: 0us
+    tikv_load_lock: 14us
+    tikv_record: 0us
     tikv_finish: 10us
     tikv_row: 700ns
     tikv_block: 0us
@@ -39,6 +40,7 @@ hardware:
     log_byte: 0
     raftdb_record: 0us
     apply_command: 25us
+    apply_record: 0us
     apply_key: 5us
     compaction_byte: 0
     thread_hop: 30us

@@ -105,3 +105,21 @@ def test_a_hot_row_is_found() -> None:
     assert hot.statements_held == pytest.approx(2.0)  # UPDATE and COMMIT
     spread = footprint(scenario_of("sysbench_write_only")).contention
     assert spread.hottest == 0.0
+
+
+@pytest.mark.parametrize(
+    ("name", "sought"),
+    [
+        ("sysbench_update_non_index", {"prewrite": 1.0}),  # It commits in one phase, optimistic.
+        ("crash", {"prewrite": 0.0, "commit": 0.0}),
+    ],
+)
+def test_what_knows_its_locks_looks_for_no_versions(name: str, sought: dict[str, float]) -> None:
+    requests = footprint(scenario_of(name)).requests
+    for kind in ("prewrite", "commit"):
+        if kind in requests:
+            each = requests[kind]  # type: ignore[index]
+            assert each.sought / each.keys == pytest.approx(sought[kind])
+    for kind in ("lock", "get"):
+        if kind in requests:
+            assert requests[kind].sought == requests[kind].keys  # type: ignore[index]

@@ -49,7 +49,7 @@ def near(time_ns: float) -> object:
         ({"tidb_request_ns": 7 * US}, 7 * US),
         ({"grpc_request_ns": 10 * US}, 10 * US),  # half on the way there, half on the way back
         ({"tikv_key_ns": 9 * US}, 9 * US),
-        ({"tikv_mutation_ns": 9 * US}, 9 * US),
+        ({"tikv_load_lock_ns": 9 * US, "tikv_record_ns": 9 * US}, 0),
         ({"thread_hop_ns": 30 * US}, 30 * US),  # of the scheduler's thread
         ({"tikv_read_ns": 0}, 0),
         ({"store_visit_ns": 50 * US, "raftdb_record_ns": 50 * US, "apply_key_ns": 50 * US}, 0),
@@ -84,6 +84,49 @@ def test_a_written_command_ends_on_a_thread_of_the_scheduler() -> None:
     assert woken.replied_ns - woken.applied_ns == near(30 * US)
     for unwritten in (IN_MEMORY, PIPELINED):
         assert locked(unwritten, tikv_finish_ns=9 * US).done_ns == locked(unwritten).done_ns
+
+
+def _executed_ns(**cpu: float) -> dict[str, int]:
+    """Returns how long commands of one key took until they had run, by what they are."""
+    scene = scene_with(SYNC, **cpu)
+    first, second = TXN, TXN + (1 << 18)
+    requests = {
+        "lock": scene.lock(b"k", first),
+        "pessimistic prewrite": scene.prewrite(b"k", first, 20 * NS_PER_MS),
+        "commit": scene.send(Kind.COMMIT, b"k", first, 40 * NS_PER_MS, commit_ts=first + 1),
+        "optimistic prewrite": scene.prewrite(
+            b"k", second, 60 * NS_PER_MS, pessimistic=False, for_update_ts=0
+        ),
+    }
+    scene.run(80 * NS_PER_MS)
+    assert not scene.violations()
+    return {name: each.executed_ns - each.latched_ns for name, each in requests.items()}
+
+
+def test_who_knows_its_lock_looks_for_no_versions() -> None:
+    # tikv/tikv prewrite.rs, commit.rs: load_lock is all that they read.
+    plain = _executed_ns()
+    dear = _executed_ns(tikv_key_ns=9 * US, tikv_load_lock_ns=2 * US)
+    assert {name: dear[name] - plain[name] for name in plain} == {
+        "lock": near(9 * US),
+        "pessimistic prewrite": near(2 * US),
+        "commit": near(2 * US),
+        "optimistic prewrite": near(9 * US),
+    }
+
+
+def test_a_record_is_made_by_the_scheduler_and_read_by_apply() -> None:
+    plain, dear = _executed_ns(), _executed_ns(tikv_record_ns=9 * US)
+    assert {name: dear[name] - plain[name] for name in plain} == {
+        "lock": near(9 * US),
+        "pessimistic prewrite": near(9 * US),
+        "commit": near(2 * 9 * US),  # A commit record, and the deletion of a lock.
+        "optimistic prewrite": near(9 * US),
+    }
+    for cost in ("apply_record_ns", "apply_key_ns"):
+        quick, slow = locked(SYNC), locked(SYNC, **{cost: 9 * US})
+        assert slow.applied_ns - quick.applied_ns == near(9 * US)
+        assert slow.committed_ns == quick.committed_ns
 
 
 def test_a_command_keeps_its_latches_until_it_has_ended() -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
+from itertools import accumulate
 from math import log
 
 import pytest
@@ -10,7 +12,7 @@ from hypothesis import strategies as st
 
 from sim.engine import Cores, LeanEnv
 from sim.queueing.formulas import mean_wait
-from sim.raftstore.write_thread import SPIN_NS, KvWrite, WriteThread
+from sim.raftstore.write_thread import SPIN_NS, Turn, WriteThread
 from sim.record.facts import NoSink
 from sim.simulation import SimulatedUnit
 from sim.streams import Streams
@@ -28,31 +30,41 @@ def write_thread(*, hop_ns: int = HOP_NS) -> tuple[LeanEnv, WriteThread]:
 
 def test_a_write_waits_for_those_before_it() -> None:
     env, writes = write_thread()
-    assert writes.in_turn(30 * US) == KvWrite(0, 30 * US, 0)
-    assert writes.in_turn(20 * US) == KvWrite(30 * US, 20 * US, 0)
+    assert writes.in_turn(30 * US) == Turn(0, 30 * US)
+    assert writes.in_turn(20 * US) == Turn(30 * US, 20 * US)
     env.run_until(40 * US)
-    assert writes.in_turn(5 * US) == KvWrite(10 * US, 5 * US, 0)
+    assert writes.in_turn(5 * US) == Turn(10 * US, 5 * US)
     env.run_until(200 * US)
-    assert writes.in_turn(5 * US) == KvWrite(0, 5 * US, 0)
+    assert writes.in_turn(5 * US) == Turn(0, 5 * US)
 
 
 def test_who_has_waited_for_long_has_to_be_woken_and_the_engine_waits_for_it() -> None:
     _, writes = write_thread()
     writes.in_turn(SPIN_NS)
-    assert writes.in_turn(50 * US) == KvWrite(SPIN_NS, 50 * US, 0)
-    assert writes.in_turn(US) == KvWrite(SPIN_NS + 50 * US + HOP_NS, US, 0)
-    assert writes.in_turn(US) == KvWrite(SPIN_NS + 51 * US + 2 * HOP_NS, US, 0)
+    assert writes.in_turn(50 * US) == Turn(SPIN_NS, 50 * US)
+    assert writes.in_turn(US) == Turn(SPIN_NS + 50 * US + HOP_NS, US)
+    assert writes.in_turn(US) == Turn(SPIN_NS + 51 * US + 2 * HOP_NS, US)
 
 
 def test_since_the_commit_pipeline_a_write_waits_for_the_end_of_those_before_it_only() -> None:
     env, writes = write_thread()
-    assert writes.side_by_side(30 * US) == KvWrite(0, 30 * US, 0)
-    assert writes.side_by_side(40 * US) == KvWrite(0, 40 * US, 0)
-    assert writes.side_by_side(15 * US) == KvWrite(0, 15 * US, 25 * US + HOP_NS)
+    writes.side_by_side(0, 30 * US)
+    writes.side_by_side(10 * US, 20 * US)
     env.run_until(20 * US)
-    assert writes.side_by_side(10 * US) == KvWrite(0, 10 * US, 10 * US + HOP_NS)
+    assert writes.order_ns(10 * US) == 10 * US + HOP_NS
+    env.run_until(30 * US)
+    assert writes.order_ns(0) == 0
+
+
+def test_what_counts_is_who_began_to_insert_first_not_who_is_known_first() -> None:
+    env, writes = write_thread()
+    writes.side_by_side(15 * US, 25 * US)
+    env.run_until(5 * US)
+    writes.side_by_side(10 * US, 40 * US)
+    env.run_until(25 * US)
+    assert writes.order_ns(15 * US) == 15 * US + HOP_NS
     env.run_until(40 * US)
-    assert writes.side_by_side(10 * US) == KvWrite(0, 10 * US, 0)
+    assert writes.order_ns(10 * US) == 0
 
 
 WRITES = st.lists(st.tuples(st.integers(0, 300 * US), st.integers(0, 300 * US)), max_size=30)
@@ -63,15 +75,23 @@ def test_writes_end_in_their_order_and_insert_as_if_alone(
     writes_after: list[tuple[int, int]],
 ) -> None:
     env, writes = write_thread(hop_ns=0)
-    at_ns, ends_ns = 0, [0]
-    for after_ns, work_ns in writes_after:
-        at_ns += after_ns
+    begins_ns = list(accumulate(after_ns for after_ns, _ in writes_after))
+    inserted_ns = [
+        begin_ns + work_ns for begin_ns, (_, work_ns) in zip(begins_ns, writes_after, strict=True)
+    ]
+    steps = [(at_ns, 0, number) for number, at_ns in enumerate(begins_ns)]
+    steps += [(at_ns, 1, number) for number, at_ns in enumerate(inserted_ns)]
+    ends_ns = list(inserted_ns)
+    for at_ns, is_end, number in sorted(steps):
         env.run_until(at_ns)
-        turn_ns, insert_ns, order_ns = writes.side_by_side(work_ns)
-        assert (turn_ns, insert_ns) == (0, work_ns)
-        ends_ns.append(at_ns + work_ns + order_ns)
-        assert order_ns == 0 or ends_ns[-1] == ends_ns[-2]
-    assert ends_ns == sorted(ends_ns)
+        if is_end:
+            ends_ns[number] += writes.order_ns(begins_ns[number])
+        else:
+            writes.side_by_side(at_ns, inserted_ns[number])
+    before_ns = [
+        max(inserted_ns[: bisect_left(begins_ns, begin)], default=0) for begin in begins_ns
+    ]
+    assert ends_ns == [max(pair) for pair in zip(inserted_ns, before_ns, strict=True)]
 
 
 @given(WRITES)
@@ -86,7 +106,7 @@ def test_the_engine_is_held_as_a_dumb_twin_says(writes_after: list[tuple[int, in
         if begins_ns - at_ns > SPIN_NS:
             held.update(range(begins_ns // US, (begins_ns + HOP_NS) // US))
             begins_ns += HOP_NS
-        assert writes.in_turn(work_ns) == KvWrite(begins_ns - at_ns, work_ns, 0)
+        assert writes.in_turn(work_ns) == Turn(begins_ns - at_ns, work_ns)
         held.update(range(begins_ns // US, (begins_ns + work_ns) // US))
         free_ns = begins_ns + work_ns
     if writes_after:

@@ -172,12 +172,12 @@ class CpuCosts(Section):
         "Clients' machine, per statement: driver and proxy. Source: assumed.", default="40us"
     )
     tidb_statement_ns: int = COST.key(
-        "TiDB, per statement: packets, plan cache, result. Source: fit.", default="54us"
+        "TiDB, per statement: packets, plan cache, result. Source: fit.", default="57us"
     )
     tidb_write_ns: int = COST.key(
         "TiDB, extra for a statement that locks or writes: executor, transaction buffer. Source: "
-        "fit.",
-        default="130us",
+        "assumed.",
+        default="100us",
     )
     tidb_row_ns: int = COST.key(
         "TiDB, per row that a statement reads, locks or writes. Source: assumed.", default="5us"
@@ -196,21 +196,27 @@ class CpuCosts(Section):
     tikv_read_ns: int = COST.key("TiKV's read pool, per read. Source: assumed.", default="10us")
     tikv_command_ns: int = COST.key(
         "TiKV's scheduler pool, per command. Source: TiDB docs' dashboards: inside an idle TiKV a "
-        "lock takes 119 us and a get 85, so 34 us more than tikv_read, less tikv_mutation.",
-        default="24us",
+        "lock in memory takes 119 us and a get 85, so 34 us more than tikv_read.",
+        default="44us",
     )
-    tikv_mutation_ns: int = COST.key(
-        "TiKV's scheduler pool, per key that a command locks, writes or removes, besides finding "
-        "it. Source: assumed.",
-        default="20us",
+    tikv_record_ns: int = COST.key(
+        "TiKV's scheduler pool, per record that a command writes: encoding it, its request to "
+        "Raft. Source: assumed.",
+        default="3us",
     )
     tikv_finish_ns: int = COST.key(
         "TiKV's scheduler pool, per written command: its end, once it is applied. Source: assumed.",
         default="10us",
     )
     tikv_key_ns: int = COST.key(
-        "TiKV, per key of a read or a command: finding its locks and versions. Source: fit.",
-        default="43us",
+        "TiKV, per key of a read, a lock request, or an optimistic prewrite: finding its locks and "
+        "versions. Source: fit.",
+        default="42us",
+    )
+    tikv_load_lock_ns: int = COST.key(
+        "TiKV, per key of any other command, which finds its lock and looks no further. Source: "
+        "measured, a get from the lock CF: 1.4 to 2.1.",
+        default="2us",
     )
     tikv_row_ns: int = COST.key(
         "TiKV, per row of a range scan: a step of its iterators, the row's columns. Source: "
@@ -223,7 +229,7 @@ class CpuCosts(Section):
         default="120us",
     )
     store_visit_ns: int = COST.key(
-        "Store poller, per visit to a peer with mail. Source: fit.", default="10.3us"
+        "Store poller, per visit to a peer with mail. Source: fit.", default="8.6us"
     )
     store_message_ns: int = COST.key(
         "Store poller, per message of a region. Source: assumed.", default="5us"
@@ -237,10 +243,15 @@ class CpuCosts(Section):
         default="3us",
     )
     apply_command_ns: int = COST.key("Apply thread, per command. Source: assumed.", default="5us")
+    apply_record_ns: int = COST.key(
+        "Apply thread, per record, besides RocksDB: parsing it, whether it is the region's. "
+        "Source: fit.",
+        default="9us",
+    )
     apply_key_ns: int = COST.key(
         "Apply thread, per record that it puts or deletes in RocksDB, where it has its turn. "
-        "Source: measured, 1.4 to 4.2 as memtables fill; the upper end.",
-        default="4.2us",
+        "Source: measured, 1.4 to 4.2 as memtables fill; the middle.",
+        default="2.8us",
     )
     compaction_byte_ns: float = Number(0, 1_000).key(
         "Background threads, per byte flushed or compacted; no request waits for them. Source: "
@@ -255,7 +266,7 @@ class CpuCosts(Section):
     thread_run_ns: int = COST.key(
         "How long a thread runs at a time: on a busy node, woken threads wait for those that run. "
         "Source: fit.",
-        default="92us",
+        default="96us",
     )
     smt_gain: float = Number(0, 1).key(
         "Capacity added by a core's second busy hardware thread, in cores. Source: Intel, "
