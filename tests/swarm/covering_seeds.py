@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Final
 
-COVERING: Final = (11, 36, 70, 95, 128, 253, 266, 369, 792, 1106)
+COVERING: Final = (11, 63, 80, 95, 98, 266, 334, 369, 637, 704, 833, 878)
 
 
 def covering_set(hits: dict[int, dict[str, int]]) -> list[int]:
