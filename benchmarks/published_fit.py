@@ -22,6 +22,7 @@ from typing import Final, Self
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import least_squares
+from scipy.stats import qmc
 
 from benchmarks.published_cases import (
     CASES,
@@ -53,6 +54,10 @@ _FACTOR: Final = math.log(2)
 
 _STEP: Final = 0.05
 """For derivatives of the estimate, whose fixed points are good to a thousandth."""
+
+_POINTS_LOG2: Final = 5
+_APART: Final = 2 * _FACTOR
+"""How many places a fit looks at, and how far from the guesses, besides where it is."""
 
 _TAIL: Final = 0.12
 """What a p95 is uncertain by besides: the estimate knows means only."""
@@ -154,8 +159,11 @@ class _Surrogate:
         return self.chi2(constants)
 
     def best(self, start: Constants) -> dict[str, float]:
-        """Returns the most probable constants."""
+        """Returns the most probable constants; valleys may begin far from the start."""
+        apart = min(_spread_guesses(), key=self.chi2)
+        return min(map(self._descend, (start, apart)), key=self.chi2)
 
+    def _descend(self, start: Constants) -> dict[str, float]:
         def misfit(logs: NDArray[np.float64]) -> NDArray[np.float64]:
             return self._misfit(_constants(logs))
 
@@ -209,6 +217,13 @@ class _Surrogate:
             costs = replace(hardware.cpu, **ns)
             logs += _expected(case, replace(scenario, hardware=replace(hardware, cpu=costs)), made)
         return np.array(logs)
+
+
+def _spread_guesses() -> list[dict[str, float]]:
+    """Returns some constants that lie evenly around the guesses."""
+    places = qmc.Sobol(len(GUESSES_US), scramble=False).random_base2(_POINTS_LOG2)
+    logs = np.log(list(GUESSES_US.values())) + _APART * (2 * places - 1)
+    return [_constants(each) for each in logs]
 
 
 def _expected(case: Case, scenario: Scenario, made: Footprint) -> list[float]:
