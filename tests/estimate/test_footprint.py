@@ -118,7 +118,7 @@ def test_what_knows_its_locks_looks_for_no_versions(name: str, sought: dict[str,
     requests = footprint(scenario_of(name)).requests
     for kind in ("prewrite", "commit"):
         if kind in requests:
-            each = requests[kind]  # type: ignore[index]
+            each = requests[kind]
             assert each.sought / each.keys == pytest.approx(sought[kind])
     for kind in ("lock", "get"):
         if kind in requests:
