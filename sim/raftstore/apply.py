@@ -141,7 +141,6 @@ class ApplyPool:
     def _run(self) -> Story:
         """One apply poller."""
         env, cores, writes = self._ctx.env, self._cores, self.write_thread
-        takes_turns = self._ctx.version < COMMIT_PIPELINE_SINCE
         process = env.this_process
         while True:
             woken_ns = 0
@@ -153,7 +152,7 @@ class ApplyPool:
             for written in _write_batches(batch):
                 apply_ns, insert_ns = self._work_ns(written)
                 self.rounds += 1
-                if takes_turns:
+                if self._ctx.version < COMMIT_PIPELINE_SINCE:
                     yield from self._write_in_turn(woken_ns, apply_ns, insert_ns)
                 else:
                     held_ns = cores.hold(apply_ns + insert_ns, cores.slowness())
