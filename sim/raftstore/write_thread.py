@@ -25,7 +25,7 @@ SPIN_NS: Final = 100 * NS_PER_US
 """Source: RocksDB include/rocksdb/options.h, write_thread_max_yield_usec."""
 
 
-class Turn(NamedTuple):
+class WriteTurn(NamedTuple):
     """How long one of the writes that take turns waits and inserts, in nanoseconds."""
 
     wait_ns: int
@@ -53,7 +53,7 @@ class WriteThread:
         self._insertions: list[_Insertion] = []
         """Those side by side that are still to end, one a thread at most."""
 
-    def in_turn(self, work_ns: int) -> Turn:
+    def in_turn(self, work_ns: int) -> WriteTurn:
         """Queues a write of ``work_ns`` of CPU that begins when those before it have ended."""
         cores = self._cores
         insert_ns = cores.hold(work_ns, cores.slowness())
@@ -61,7 +61,7 @@ class WriteThread:
         handed_over_ns = cores.wake() if wait_ns > SPIN_NS else 0
         self._free_ns = self._env.now_ns + wait_ns + handed_over_ns + insert_ns
         self._held_ns += handed_over_ns + insert_ns
-        return Turn(wait_ns + handed_over_ns, insert_ns)
+        return WriteTurn(wait_ns + handed_over_ns, insert_ns)
 
     def side_by_side(self, begin_ns: int, end_ns: int) -> None:
         """Takes a write that is to insert from ``begin_ns`` to ``end_ns``, not before now."""

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from sim.engine import Cores, LeanEnv
 from sim.queueing.formulas import mean_wait
-from sim.raftstore.write_thread import SPIN_NS, Turn, WriteThread
+from sim.raftstore.write_thread import SPIN_NS, WriteTurn, WriteThread
 from sim.record.facts import NoSink
 from sim.simulation import SimulatedUnit
 from sim.streams import Streams
@@ -30,20 +30,20 @@ def write_thread(*, hop_ns: int = HOP_NS) -> tuple[LeanEnv, WriteThread]:
 
 def test_a_write_waits_for_those_before_it() -> None:
     env, writes = write_thread()
-    assert writes.in_turn(30 * US) == Turn(0, 30 * US)
-    assert writes.in_turn(20 * US) == Turn(30 * US, 20 * US)
+    assert writes.in_turn(30 * US) == WriteTurn(0, 30 * US)
+    assert writes.in_turn(20 * US) == WriteTurn(30 * US, 20 * US)
     env.run_until(40 * US)
-    assert writes.in_turn(5 * US) == Turn(10 * US, 5 * US)
+    assert writes.in_turn(5 * US) == WriteTurn(10 * US, 5 * US)
     env.run_until(200 * US)
-    assert writes.in_turn(5 * US) == Turn(0, 5 * US)
+    assert writes.in_turn(5 * US) == WriteTurn(0, 5 * US)
 
 
 def test_who_has_waited_for_long_has_to_be_woken_and_the_engine_waits_for_it() -> None:
     _, writes = write_thread()
     writes.in_turn(SPIN_NS)
-    assert writes.in_turn(50 * US) == Turn(SPIN_NS, 50 * US)
-    assert writes.in_turn(US) == Turn(SPIN_NS + 50 * US + HOP_NS, US)
-    assert writes.in_turn(US) == Turn(SPIN_NS + 51 * US + 2 * HOP_NS, US)
+    assert writes.in_turn(50 * US) == WriteTurn(SPIN_NS, 50 * US)
+    assert writes.in_turn(US) == WriteTurn(SPIN_NS + 50 * US + HOP_NS, US)
+    assert writes.in_turn(US) == WriteTurn(SPIN_NS + 51 * US + 2 * HOP_NS, US)
 
 
 def test_since_the_commit_pipeline_a_write_waits_for_the_end_of_those_before_it_only() -> None:
@@ -106,7 +106,7 @@ def test_the_engine_is_held_as_a_dumb_twin_says(writes_after: list[tuple[int, in
         if begins_ns - at_ns > SPIN_NS:
             held.update(range(begins_ns // US, (begins_ns + HOP_NS) // US))
             begins_ns += HOP_NS
-        assert writes.in_turn(work_ns) == Turn(begins_ns - at_ns, work_ns)
+        assert writes.in_turn(work_ns) == WriteTurn(begins_ns - at_ns, work_ns)
         held.update(range(begins_ns // US, (begins_ns + work_ns) // US))
         free_ns = begins_ns + work_ns
     if writes_after:
