@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from sim.engine import Cores, LeanEnv
 from sim.queueing.formulas import mean_wait
-from sim.raftstore.write_thread import SPIN_NS, WriteTurn, WriteThread
+from sim.raftstore.write_thread import SPIN_NS, WriteThread, WriteTurn
 from sim.record.facts import NoSink
 from sim.simulation import SimulatedUnit
 from sim.streams import Streams
