@@ -13,7 +13,7 @@ def test_a_rate_far_beyond_the_estimate_is_told_with_what_can_be_carried(tmp_pat
         "workload.rate: apply would have to be 936% busy: what arrives piles up, and each unit "
         "takes long; about 11,000/s is what it carries (explain says more)"
     )
-    assert warned(tmp_path, "workload.rate=20000/s") == []
+    assert warned(tmp_path, "workload.rate=10000/s") == []
 
 
 def test_the_highest_rate_of_a_sweep_counts_but_no_load_that_is_searched(tmp_path: Path) -> None:
