@@ -1,9 +1,9 @@
 """What finding a lock costs beside finding a version: ``hardware.cpu.tikv_load_lock``.
 
 A real RocksDB has as many versions as fill several levels, and locks that come and go in a column
-family of their own, all of it in the block cache; prints the CPU time of a get from the lock CF and
-of a seek in the write CF with a new iterator, the binding's included. RocksDB's Python binding is
-not among the requirements:
+family of their own, with TiKV's options, all of it in the block cache; prints the CPU time of a get
+from the lock CF and of a seek in the write CF with a new iterator, the binding's included.
+RocksDB's Python binding is not among the requirements:
 
     .venv/bin/pip install --target /tmp/rocksdict rocksdict==0.3.29
     PYTHONPATH=/tmp/rocksdict .venv/bin/python -m benchmarks.lock_lookup
@@ -18,26 +18,15 @@ from tempfile import TemporaryDirectory
 from time import thread_time_ns
 from typing import Any, Final
 
-from sim.units import GIB, MIB, NS_PER_US
+from benchmarks.compaction_cost import options
+from sim.units import GIB, NS_PER_US
 
 _VERSIONS: Final = 2_000_000
 _LOCKED: Final = 200_000
 """Keys that were locked last; one in twenty still is."""
+_CACHE_BYTES: Final = 2 * GIB
 _LOOKUPS: Final = 50_000
 _ROUNDS: Final = 3
-
-
-def options(rocksdb: Any) -> Any:
-    """Returns options of a column family that reads from the block cache only."""
-    chosen = rocksdb.Options(raw_mode=True)
-    chosen.create_if_missing(True)  # noqa: FBT003 - the binding names nothing
-    chosen.set_write_buffer_size(32 * MIB)
-    chosen.set_target_file_size_base(8 * MIB)
-    blocks = rocksdb.BlockBasedOptions()
-    blocks.set_block_cache(rocksdb.Cache(2 * GIB))
-    blocks.set_bloom_filter(10.0, False)  # noqa: FBT003
-    chosen.set_block_based_table_factory(blocks)
-    return chosen
 
 
 def key_of(number: int) -> bytes:
@@ -75,10 +64,9 @@ def main() -> None:
     """Prints a line a kind of lookup."""
     rocksdb, random = import_module("rocksdict"), Random(1)
     with TemporaryDirectory() as folder:
-        database = rocksdb.Rdict(folder, options(rocksdb))
-        locks, versions = (
-            database.create_column_family(name, options(rocksdb)) for name in ("lock", "write")
-        )
+        kept = options(rocksdb, _CACHE_BYTES)
+        database = rocksdb.Rdict(folder, kept)
+        locks, versions = (database.create_column_family(name, kept) for name in ("lock", "write"))
         families = (
             database.get_column_family_handle("lock"),
             database.get_column_family_handle("write"),

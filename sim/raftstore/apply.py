@@ -158,6 +158,7 @@ class ApplyPool:
                     held_ns = cores.hold(apply_ns + insert_ns, cores.slowness())
                     self._work(woken_ns)
                     end_ns = env.now_ns + woken_ns + held_ns
+                    # What comes before RocksDB is slowed down alike.
                     begin_ns = end_ns - held_ns * insert_ns // (apply_ns + insert_ns or 1)
                     writes.side_by_side(begin_ns, end_ns)
                     yield woken_ns + held_ns
@@ -170,7 +171,7 @@ class ApplyPool:
             self._release(batch)
 
     def _write_in_turn(self, woken_ns: int, apply_ns: int, insert_ns: int) -> Story:
-        """Commands, a turn in RocksDB, records."""
+        """One round of a store without the commit pipeline: a write begins in its turn."""
         cores = self._cores
         held_ns = cores.hold(apply_ns, cores.slowness())
         self._work(woken_ns)
@@ -222,19 +223,15 @@ class ApplyPool:
         self.schedule(peer, [])
 
     def _work_ns(self, batch: Piece) -> tuple[int, int]:
-        """Returns the CPU of a batch's commands, and that of its records in RocksDB; drawn."""
-        cpu = self._cpu
-        command_ns, record_ns, insert_record_ns = (
-            cpu.apply_command_ns, cpu.apply_record_ns, cpu.apply_key_ns,
-        )  # fmt: skip
-        units = self._units
+        """Returns the CPU of a batch before RocksDB, and that of its records in it; drawn."""
+        cpu, units = self._cpu, self._units
         apply_ns = insert_ns = 0.0
         for _, _, commands, keys in batch:
             if not units:
                 units.extend(self._draw.unit_block())
             unit = units.pop()
-            apply_ns += (commands * command_ns + keys * record_ns) * unit
-            insert_ns += keys * insert_record_ns * unit
+            apply_ns += (commands * cpu.apply_command_ns + keys * cpu.apply_record_ns) * unit
+            insert_ns += keys * cpu.apply_key_ns * unit
         return floor(apply_ns), floor(insert_ns)
 
     def _apply_batch(self, batch: Piece) -> None:

@@ -71,11 +71,8 @@ class WriteThread:
         """Returns how long a write that has inserted since ``begin_ns`` waits for those before."""
         now_ns = self._env.now_ns
         self._insertions = [each for each in self._insertions if each.end_ns > now_ns]
-        last_ns = now_ns
-        for each in self._insertions:
-            if each.begin_ns < begin_ns and each.end_ns > last_ns:
-                last_ns = each.end_ns
-        return last_ns - now_ns + self._cores.wake() if last_ns > now_ns else 0
+        before = [each.end_ns for each in self._insertions if each.begin_ns < begin_ns]
+        return max(before) - now_ns + self._cores.wake() if before else 0
 
     def held_until(self, now_ns: int) -> int:
         """Returns for how long writes that take turns have held the engine until now."""

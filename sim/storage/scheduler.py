@@ -321,7 +321,7 @@ class Scheduler:
         if isinstance(result, Acquired):
             records = 0 if self.lock_paths.in_memory else len(result.locks)
         else:
-            batch: WriteBatch | None = getattr(result, "batch", None)
+            batch = _batch_of(result)
             records = 0 if batch is None else batch.keys
         return cpu.tikv_command_ns + find_ns * keys + cpu.tikv_record_ns * records
 
@@ -361,7 +361,7 @@ class Scheduler:
             else:
                 self.waits.wait(request, result)
         else:
-            batch: WriteBatch | None = getattr(result, "batch", None)
+            batch = _batch_of(result)
             if batch is None or not batch.keys:
                 self._finish_unwritten(request)
                 return
@@ -560,6 +560,12 @@ class Scheduler:
             handled_ns += self._cpu.grpc_message_ns
         arrival_ns += self._grpc.handle(request.connection, now_ns, handled_ns)
         self._env.at(arrival_ns, hand_over, request)
+
+
+def _batch_of(result: object) -> WriteBatch | None:
+    """Returns what a command's result asks to be written; None: nothing, or locks."""
+    batch: WriteBatch | None = getattr(result, "batch", None)
+    return batch
 
 
 def _commit_ts(request: KvRequest) -> int:

@@ -86,7 +86,7 @@ def test_a_written_command_ends_on_a_thread_of_the_scheduler() -> None:
         assert locked(unwritten, tikv_finish_ns=9 * US).done_ns == locked(unwritten).done_ns
 
 
-def _executed_ns(**cpu: float) -> dict[str, int]:
+def executed_ns(**cpu: float) -> dict[str, int]:
     """Returns how long commands of one key took until they had run, by what they are."""
     scene = scene_with(SYNC, **cpu)
     first, second = TXN, TXN + (1 << 18)
@@ -105,8 +105,8 @@ def _executed_ns(**cpu: float) -> dict[str, int]:
 
 def test_who_knows_its_lock_looks_for_no_versions() -> None:
     # tikv/tikv prewrite.rs, commit.rs: load_lock is all that they read.
-    plain = _executed_ns()
-    dear = _executed_ns(tikv_key_ns=9 * US, tikv_load_lock_ns=2 * US)
+    plain = executed_ns()
+    dear = executed_ns(tikv_key_ns=9 * US, tikv_load_lock_ns=2 * US)
     assert {name: dear[name] - plain[name] for name in plain} == {
         "lock": near(9 * US),
         "pessimistic prewrite": near(2 * US),
@@ -116,7 +116,7 @@ def test_who_knows_its_lock_looks_for_no_versions() -> None:
 
 
 def test_a_record_is_made_by_the_scheduler_and_read_by_apply() -> None:
-    plain, dear = _executed_ns(), _executed_ns(tikv_record_ns=9 * US)
+    plain, dear = executed_ns(), executed_ns(tikv_record_ns=9 * US)
     assert {name: dear[name] - plain[name] for name in plain} == {
         "lock": near(9 * US),
         "pessimistic prewrite": near(9 * US),

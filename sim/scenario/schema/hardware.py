@@ -215,7 +215,7 @@ class CpuCosts(Section):
     )
     tikv_load_lock_ns: int = COST.key(
         "TiKV, per key of any other command, which finds its lock and looks no further. Source: "
-        "measured, a get from the lock CF: 1.4 to 2.4.",
+        "measured, a get from the lock CF: 1.4 to 2.7.",
         default="2us",
     )
     tikv_row_ns: int = COST.key(
