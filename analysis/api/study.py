@@ -73,7 +73,7 @@ class OpenedStudy:
 
     @property
     def verdict(self) -> dict[str, Any]:
-        """``outcome`` (passed, degraded, failed or outage), ``fine``, ``says`` and ``stopped``."""
+        """``outcome`` (``passed`` ... ``outage``), ``fine``, ``says`` and ``stopped``."""
         return dict(self._verdict)
 
     @property

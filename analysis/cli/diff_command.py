@@ -15,8 +15,8 @@ from analysis.comparison.results import StudyResults, read_results
 from analysis.comparison.study_diff import StudyDiff, study_diff
 from analysis.metrics.numbers import NumberKey, StudyNumber
 from analysis.report.diff_table import print_diff
-from analysis.report.study_verdict import StudyOutcome
 from analysis.study.study_folder import write_text_whole
+from analysis.study.study_outcome import StudyOutcome
 from analysis.terminal.console import output, print_json, say
 
 

@@ -17,13 +17,13 @@ from analysis.report.comparison import comparison_tables, precision_table
 from analysis.report.expectations import claim_line
 from analysis.report.refusal import verdict_lines
 from analysis.report.sensitivity_table import factor_table, weight_tables
-from analysis.report.study_verdict import StudyOutcome
 from analysis.report.terminal import print_tables, print_text
 from analysis.running.results import StudyResult
 from analysis.statistics.amounts import seconds
 from analysis.study.answer_file import said_in, sentences
 from analysis.study.finished_study import FinishedStudy
 from analysis.study.study_folder import runs_the_rest
+from analysis.study.study_outcome import StudyOutcome
 from analysis.study.units import count
 from analysis.terminal.console import messages, output, print_json, say
 

@@ -18,12 +18,14 @@ import numpy as np
 from analysis.experiments.case_runs import STATIONS, CaseRuns, Question, ReplicationRuns
 from analysis.experiments.case_words import OUTAGE, OVERLOAD, why_refused
 from analysis.experiments.cost import with_costs
+from analysis.metrics.catalogue import CAPACITY_METRICS
 from analysis.metrics.rounding import kept
 from analysis.statistics.crossing import Crossing, probability_met
 from analysis.statistics.intervals import Array, half_widths, means, paired_ratios
 from sim.record.histogram import RELATIVE_ERROR
 
-CAPACITY_METRICS: Final = (("capacity_load", "load"), ("capacity_txn_per_s", "txn_per_s"))
+_COLUMNS: Final = ("load", "txn_per_s")
+"""Of a case, by the metric that has it."""
 
 
 def conclude(question: Question, every: Sequence[CaseRuns], baseline: str) -> dict[str, Any]:
@@ -60,7 +62,7 @@ def capacity_rows(conclusion: Mapping[str, Any]) -> list[dict[str, Any]]:
     rows = []
     for case in conclusion["cases"]:
         found = case["status"] == "found"
-        for metric, column in CAPACITY_METRICS:
+        for metric, column in zip(CAPACITY_METRICS, _COLUMNS, strict=True):
             row = {
                 "point": case["point"],
                 "variant": case["variant"],
@@ -271,7 +273,7 @@ def _comparisons(cases: Sequence[dict[str, Any]], baseline: str) -> list[dict[st
         other = base.get(repr(case["point"]))
         if other is None or other is case or {case["status"], other["status"]} != {"found"}:
             continue
-        for metric, column in CAPACITY_METRICS:
+        for metric, column in zip(CAPACITY_METRICS, _COLUMNS, strict=True):
             name = "crossings" if column == "load" else "crossings_txn_per_s"
             values, baselines = (
                 np.array([[math.nan if each is None else each for each in one[name]]])

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 from analysis.lint.scenario_warning import LintedCase, ScenarioWarning, said_by
-from analysis.metrics.catalogue import MetricKey
+from analysis.metrics.catalogue import CAPACITY_METRICS, MetricKey
 from analysis.study.expectation import Expectation
 from analysis.study.study import Study
 from sim.scenario.quantities import RATE
@@ -100,6 +100,13 @@ def versions(case: LintedCase) -> Iterator[ScenarioWarning]:
 def claims(study: Study, cases: Mapping[str, LintedCase]) -> Iterator[ScenarioWarning]:
     """Yields claims about numbers that a variant cannot have."""
     for place, claim in enumerate(study.expect):
+        if study.capacity is not None and not claim.is_about_capacity:
+            yield ScenarioWarning(
+                f"expect[{place}]",
+                "it is not judged: a search for capacity chooses its loads itself; claim "
+                f"{' or '.join(CAPACITY_METRICS)}",
+            )
+            continue
         for variant in (claim.variant, claim.against):
             why = None if variant is None else _impossible(claim.key, cases[variant])
             if why is not None and not _holds_of_zero(claim):

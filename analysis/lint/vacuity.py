@@ -204,10 +204,10 @@ def _and_others(variants: Sequence[str], worst: str) -> str:
 
 def _asked(study: Study) -> list[MetricKey]:
     """Returns the figures that the scenario names."""
+    if study.capacity is not None:
+        return [objective.key for objective in study.capacity.slo]
     keys = [claim.key for claim in study.expect]
     keys += study.run.precision or ()
-    if study.capacity is not None:
-        keys += [objective.key for objective in study.capacity.slo]
     if study.sensitivity is not None:
         keys += study.sensitivity.outcomes
     return keys

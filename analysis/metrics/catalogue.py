@@ -33,8 +33,8 @@ ASKED_FOR: Final = "rollback"
 """The class of ``txn_aborts`` that the workload itself asks for."""
 COMMITS: Final = "txns"
 """The counter of committed transactions."""
-CAPACITY: Final = "capacity_"
-"""Begins the names of what a search for capacity has found: the load, and the transactions."""
+CAPACITY_METRICS: Final = ("capacity_load", "capacity_txn_per_s")
+"""What a search for capacity finds, made of no facts; their statistic is ``max``."""
 
 
 def stat_name(stat: str) -> str:

@@ -10,7 +10,7 @@ from typing import Any, Final, NamedTuple
 import pandas as pd
 
 from analysis.metrics import rounding
-from analysis.metrics.catalogue import CAPACITY, METRICS, MetricKey
+from analysis.metrics.catalogue import CAPACITY_METRICS, METRICS, MetricKey
 from analysis.metrics.rounding import NOT_KNOWN, decimals, short, with_half_width
 from analysis.metrics.row_table import POINT, RowTable, point_text
 
@@ -90,7 +90,7 @@ class StudyNumber(NamedTuple):
     def is_better(self) -> bool | None:
         """Whether a ratio is for the better; None if it may be luck, or neither good nor bad."""
         more_is = METRICS[self.metric].more_is if self.metric in METRICS else "worse"
-        if self.metric.startswith(CAPACITY):
+        if self.metric in CAPACITY_METRICS:
             more_is = "better"
         if not self.told_apart or more_is == "either":
             return None

@@ -19,9 +19,9 @@ from analysis.metrics.numbers import NumberKey, StudyNumber
 from analysis.metrics.rounding import short
 from analysis.metrics.shown import HEADLINES, KEY_FIGURE_OF, ShownFigure
 from analysis.report.cells import ratio_cell
-from analysis.report.study_verdict import StudyOutcome
 from analysis.report.table import DASH, Cell, ReportTable, Tone, texts
 from analysis.report.terminal import print_tables, print_text
+from analysis.study.study_outcome import StudyOutcome
 
 MOST_CHANGES: Final = 15
 MOST_MOVES: Final = 25

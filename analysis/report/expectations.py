@@ -22,10 +22,14 @@ from analysis.study.units import point_words
 def claims_to_judge(
     claims: Sequence[Expectation], found: Mapping[str, Any]
 ) -> Sequence[Expectation]:
-    """Returns the claims as they are meant: those of a sensitivity study are about its centre.
+    """Returns the claims as they are meant.
 
-    Its other points have one replication each, which supports no claim.
+    Those of a sensitivity study are about its centre: its other points have one replication each,
+    which supports no claim. A search for capacity tries loads that nobody chose, so of its claims
+    only those on the capacity are judged.
     """
+    if "capacity" in found:
+        return [claim for claim in claims if claim.is_about_capacity]
     if "sensitivity" not in found:
         return claims
     return [replace(claim, at_point=found["sensitivity"]["centre"]) for claim in claims]

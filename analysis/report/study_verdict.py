@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from enum import StrEnum
 from typing import Any, Final
 
 from analysis.experiments.case_words import case_words, stop_words
 from analysis.report.refusal import STOPPED, refused_for, verdict_lines
 from analysis.statistics.saturation import Verdict
+from analysis.study.study_outcome import StudyOutcome
 from analysis.study.units import at_point
 
 _SAYS: Final = {
@@ -20,33 +20,7 @@ _SAYS: Final = {
     Verdict.UNSETTLED: "the run was too short for its latencies",
 }
 """What is said of the cases that came to a verdict, the gravest first."""
-
-
-class StudyOutcome(StrEnum):
-    """How a study came out, the gravest first."""
-
-    OUTAGE = "outage"
-    """Work stopped in some case and had not come back when the run ended."""
-    FAILED = "failed"
-    """An expectation or an invariant does not hold."""
-    DEGRADED = "degraded"
-    """Throughput fell, or transactions took longer, after something was done to the cluster."""
-    OVERLOADED = "overloaded"
-    """Work piled up in some case."""
-    UNSETTLED = "unsettled"
-    """The run was too short for the latencies of some case."""
-    PASSED = "passed"
-
-    @property
-    def fails(self) -> bool:
-        """Whether a command that came to this ends with an exit status other than 0."""
-        return self in {StudyOutcome.OUTAGE, StudyOutcome.FAILED}
-
-    @classmethod
-    def became_graver(cls, before: str, after: str) -> bool:
-        """Returns whether one study came to worse than another; not if one is not known."""
-        order = [str(each) for each in cls]
-        return before in order and after in order and order.index(after) < order.index(before)
+_OUTCOMES: Final = {verdict: StudyOutcome[verdict.name] for verdict in _SAYS}
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +30,7 @@ class StudyVerdict:
     outcome: str
     """A ``StudyOutcome``."""
     fine: bool
-    """Whether nothing failed, stopped or fell, and no latency is refused."""
+    """Whether nothing failed, stopped or fell, no promise is broken, and no latency is refused."""
     says: str
     """A sentence on the gravest of what cases came to; empty if all carried their load."""
     stopped: tuple[str, ...]
@@ -72,28 +46,41 @@ def study_verdict(summary: Mapping[str, Any]) -> StudyVerdict:
             it stops below, or at the lowest load already.
     """
     if "capacity" in summary:
-        searched = summary["capacity"]
-        cases = searched.get("cases", ())
-        still = [case for case in cases if stop_words(searched, case)]
-        seen = {Verdict.OUTAGE} if still else set()
-        where = _where([case_words(case) for case in still], len(cases))
-        lowest = all(case["status"] == "below" for case in still)
+        return _of_search(summary, summary["capacity"])
+    units = summary["units"]
+    came_to = [
+        (at_point(case["variant"], case["point"]), _came_to(case["verdicts"])) for case in units
+    ]
+    outcome = _outcome(summary, {_OUTCOMES[each] for _, case in came_to for each in case})
+    return StudyVerdict(
+        outcome=str(outcome),
+        fine=outcome is StudyOutcome.PASSED,
+        says=_sentence(came_to),
+        stopped=tuple(verdict_lines(units, STOPPED)),
+    )
+
+
+def _of_search(summary: Mapping[str, Any], searched: Mapping[str, Any]) -> StudyVerdict:
+    cases = searched.get("cases", ())
+    still = [case for case in cases if stop_words(searched, case)]
+    broken = [case for case in cases if case["status"] == "below"]
+    seen, says = set(), ""
+    if still:
+        seen.add(StudyOutcome.OUTAGE)
+        lowest = all(case in broken for case in still)
         at = "the lowest load already" if lowest else "a load that was to be carried"
-        says = f"{where}work stopped at {at}." if still else ""
-        stopped = [f"{case_words(case)}: {stop_words(searched, case)}" for case in still]
-    else:
-        units = summary["units"]
-        came_to = [
-            (at_point(case["variant"], case["point"]), _came_to(case["verdicts"])) for case in units
-        ]
-        seen = {verdict for _, case in came_to for verdict in case}
-        says, stopped = _sentence(came_to), verdict_lines(units, STOPPED)
-    outcome = next(_outcomes(summary, seen), StudyOutcome.PASSED)
+        says = f"{_where([case_words(case) for case in still], len(cases))}work stopped at {at}."
+    elif broken:
+        where = _where([case_words(case) for case in broken], len(cases))
+        says = f"{where}the promise is broken at the lowest load already."
+    if broken:
+        seen.add(StudyOutcome.UNMET)
+    outcome = _outcome(summary, seen)
     return StudyVerdict(
         outcome=str(outcome),
         fine=outcome is StudyOutcome.PASSED,
         says=says,
-        stopped=tuple(stopped),
+        stopped=tuple(f"{case_words(case)}: {stop_words(searched, case)}" for case in still),
     )
 
 
@@ -123,16 +110,9 @@ def _sentence(came_to: Sequence[tuple[str, set[Verdict]]]) -> str:
     return ""
 
 
-def _outcomes(summary: Mapping[str, Any], seen: set[Verdict]) -> Iterator[StudyOutcome]:
-    """Yields all that the study came to but that it passed, the gravest first."""
-    if Verdict.OUTAGE in seen:
-        yield StudyOutcome.OUTAGE
+def _outcome(summary: Mapping[str, Any], seen: set[StudyOutcome]) -> StudyOutcome:
+    """Returns the gravest that the study came to; ``seen`` is what its cases came to."""
     claims = all(claim["holds"] for claim in summary["expectations"])
     if not claims or summary["invariants"]["violations"]:
-        yield StudyOutcome.FAILED
-    if Verdict.DEGRADED in seen:
-        yield StudyOutcome.DEGRADED
-    if Verdict.OVERLOADED in seen:
-        yield StudyOutcome.OVERLOADED
-    if Verdict.UNSETTLED in seen:
-        yield StudyOutcome.UNSETTLED
+        seen = {*seen, StudyOutcome.FAILED}
+    return next((each for each in StudyOutcome if each in seen), StudyOutcome.PASSED)

@@ -23,13 +23,13 @@ from analysis.study.answer_file import ANSWER, sentences
 from analysis.study.folder_lock import lock_holder
 from analysis.study.plan_file import PLAN_FILE, read_plan
 from analysis.study.study_folder import StudyFolderError
+from analysis.study.study_outcome import StudyOutcome
 from analysis.study.units import AskedUnits
 
 PAGE_STUDIES: Final = 50
 _LONGEST_HEAD_BYTES: Final = 64 * 1024
 _LONGEST_TEXT: Final = 2_000
 _LONGEST_FACTS_BYTES: Final = 64 * 1024 * 1024
-_OUTCOMES: Final = frozenset({"passed", "degraded", "failed", "outage"})
 
 
 class NoStudyError(Exception):
@@ -209,7 +209,7 @@ class Studies:
             name=entry.name,
             question=self._asked(entry.name) if said is None else _text(said.get("question")),
             answer=" ".join(map(_text, sentences(said or {})))[:_LONGEST_TEXT],
-            outcome=outcome if outcome in _OUTCOMES else "unfinished",
+            outcome=outcome if outcome in set(StudyOutcome) else "unfinished",
             written_s=entry.written_ns / 1e9,
         )
 

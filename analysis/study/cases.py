@@ -85,9 +85,16 @@ def _variant(place: Place) -> Overrides:
 
 
 def expectations_of(
-    place: Place, variants: Sequence[str], points: Sequence[Overrides]
+    place: Place, variants: Sequence[str], points: Sequence[Overrides], *, searches: bool
 ) -> tuple[Expectation, ...]:
-    """Returns the claims of a study."""
+    """Returns the claims of a study.
+
+    Args:
+        place: section ``expect``.
+        variants: their names, the baseline first.
+        points: those of the sweep.
+        searches: whether the study seeks a capacity.
+    """
     if place.value is None:
         return ()
     if not isinstance(place.value, list):
@@ -99,7 +106,7 @@ def expectations_of(
         each = place[number]
         section = validated(Expectation, each)
         if section is not None:
-            _check_figure(section, each)
+            _check_figure(section, each, searches=searches)
             _check_variants(section.variant, section.against, each, variants)
             _check_point(each["at"], points)
             variant = section.variant or variants[0]
@@ -107,7 +114,11 @@ def expectations_of(
     return tuple(claims)
 
 
-def _check_figure(section: Expectation, place: Place) -> None:
+def _check_figure(section: Expectation, place: Place, *, searches: bool) -> None:
+    if section.is_about_capacity:
+        if not searches:
+            place["metric"].refuse("is what a search finds; write a section capacity as well")
+        return
     metric, stat = METRICS.get(section.metric), section.stat
     if metric is None:
         near = _split_figure(section.metric) or suggestion(section.metric, list(METRICS))

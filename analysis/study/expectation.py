@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from analysis.metrics.catalogue import STATS, MetricKey
+from analysis.metrics.catalogue import CAPACITY_METRICS, STATS, MetricKey
 from sim.scenario.fields import ANYTHING, NAME, TEXT, WIDTH, MapOf, Number, OneOf, Wrong
 from sim.scenario.section import Section
 
@@ -22,7 +22,9 @@ _QUANTILE_WIDTH: Final = 0.05
 class Expectation(Section):
     """One claim; it holds when the whole interval lies on the right side."""
 
-    metric: str = TEXT.key("A metric of the summary.")
+    metric: str = TEXT.key(
+        "A metric of the summary; of a search, capacity_load or capacity_txn_per_s."
+    )
     stat: str = OneOf(*STATS).key(
         "Which statistic of the metric. Source: our own default.", default="mean"
     )
@@ -46,7 +48,14 @@ class Expectation(Section):
     @property
     def key(self) -> MetricKey:
         """The figure."""
+        if self.is_about_capacity:
+            return MetricKey(self.metric, stat="max")
         return MetricKey(self.metric, self.class_, self.stat)
+
+    @property
+    def is_about_capacity(self) -> bool:
+        """Whether it claims what a search for capacity finds."""
+        return self.metric in CAPACITY_METRICS
 
     def check(self) -> None:
         """Judges whether anything is claimed."""

@@ -100,8 +100,9 @@ def _study(name: str, root: Place, given: Mapping[str, Node]) -> Study | None:
     run = run_of(root["run"])
     variants = variants_of(root)
     sweep = sweep_of(root["sweep"], variants)
-    expect = expectations_of(root["expect"], list(variants), sweep.points)
     capacity = capacity_of(root["capacity"], variants, list(sweep.points[0]))
+    searches = root["capacity"].value is not None
+    expect = expectations_of(root["expect"], list(variants), sweep.points, searches=searches)
     sensitivity = sensitivity_of(root["sensitivity"], variants, 0 if run is None else run.seed)
     check_one_question(root)
     check_claims_precision(root)

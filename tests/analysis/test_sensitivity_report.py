@@ -154,6 +154,15 @@ def test_claims_of_a_sensitivity_study_are_judged_at_its_centre() -> None:
     ]
 
 
+def test_a_search_judges_claims_on_the_capacity_alone() -> None:
+    of_a_load = Expectation(metric="lock_latency_ms", variant="in_memory", below=0.5)
+    of_the_search = Expectation(metric="capacity_load", variant="in_memory", above=100.0)
+    claims = [of_a_load, of_the_search]
+    found = {"capacity": {"load": THREADS}}
+    assert claims_to_judge(claims, found) == [of_the_search]
+    assert claims_to_judge(claims, {}) == claims
+
+
 def test_a_claim_about_the_centre_says_so_in_few_words() -> None:
     centre = {"workload.threads": 45, "hardware.store_cores": 20}
     found = {"sensitivity": {"centre": centre}}

@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from analysis.report.study_verdict import StudyOutcome, study_verdict
+from analysis.report.study_verdict import study_verdict
+from analysis.study.study_outcome import StudyOutcome
 
 
 def summary(*verdicts: str, holds: bool = True, **more: Any) -> dict[str, Any]:
@@ -56,7 +57,7 @@ def searched(*binds: str) -> dict[str, Any]:
         (summary("stable", invariants={"violations": [{"what": "two holders"}]}), "failed", True),
         (summary("outage", capacity={}), "passed", False),
         (summary("outage", capacity=searched("outage", "overload")), "outage", True),
-        (summary("outage", capacity=searched("lock_latency_ms.p99", "overload")), "passed", False),
+        (summary("outage", capacity=searched("lock_latency_ms.p99", "overload")), "unmet", False),
     ],
 )
 def test_the_gravest_decides(content: dict[str, Any], outcome: str, fails: bool) -> None:
@@ -100,6 +101,15 @@ def test_a_search_in_which_work_stops_below_the_capacity_is_not_fine() -> None:
     )
     content["cases"][0]["loads"] = loads[1:]
     assert study_verdict(summary("outage", capacity=content)).fine
+
+
+def test_a_search_whose_promise_is_broken_at_the_lowest_load_is_not_fine() -> None:
+    content = searched("lock_latency_ms.p99", "overload")
+    found = study_verdict(summary("stable", capacity=content))
+    assert (found.fine, found.says) == (
+        False,
+        "in 2 of 2 cases the promise is broken at the lowest load already.",
+    )
 
 
 def test_a_search_whose_lowest_load_stops_says_so() -> None:

@@ -13,6 +13,7 @@ from analysis.serve.gate import report_key
 from analysis.serve.studies import PAGE_STUDIES, NoStudyError, Studies
 from analysis.study.answer_file import ANSWER
 from analysis.study.folder_lock import folder_lock
+from analysis.study.study_outcome import StudyOutcome
 from tests.page.hostile import MARKUP, SCRIPT
 from tests.serve.made_studies import study, summed_up
 from tests.serve.served import TOKEN, served
@@ -45,6 +46,12 @@ def test_the_latest_is_first_and_words_are_searched(results: Path) -> None:
     assert names(studies, "failed") == ["middle", "old"]
     assert names(studies, "FAILED nothing OLD?") == ["old"]
     assert names(studies, "failed new") == []
+
+
+def test_whatever_a_study_came_to_is_said(results: Path) -> None:
+    for outcome in StudyOutcome:
+        study(results, outcome, outcome=str(outcome))
+        assert Studies(results).head(outcome).outcome == outcome
 
 
 def test_a_study_that_has_not_ended_says_what_it_asks(results: Path) -> None:

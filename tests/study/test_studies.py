@@ -164,6 +164,15 @@ def test_capacity_is_set_from_the_command_line(tmp_path: Path) -> None:
     assert search.prices == {"i3.4xlarge": NodePrices(5.0, 0.7)}
 
 
+def test_a_claim_on_the_capacity_needs_a_search(tmp_path: Path) -> None:
+    claim = "expect: [{metric: capacity_load, variant: b, against: a, above: 1}]\n"
+    study = study_of(tmp_path, OPEN + CAPACITY + COMPARE + claim)
+    assert study.expect[0].key == MetricKey("capacity_load", stat="max")
+    assert study_of(tmp_path, study.resolved_yaml()) == study
+    said = told(tmp_path, OPEN + COMPARE + claim)
+    assert "expect[0].metric: is what a search finds; write a section capacity as well" in said
+
+
 def test_a_price_for_every_profile_that_a_case_has(tmp_path: Path) -> None:
     swept = OPEN + CAPACITY + "sweep: {grid: {hardware.profile: [i3.4xlarge, gp3_max]}}\n"
     assert "no price of gp3_max" in told(tmp_path, swept)
