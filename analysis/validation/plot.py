@@ -23,7 +23,7 @@ _FARTHEST: Final = 4.0
 def anchors_picture(judged: Sequence[Judged]) -> Picture:
     """Draws all anchors that the model has a figure for."""
     shown = [each for each in judged if each.ours is not None]
-    picture = new_figure(10.0, max(4.0, 0.24 * len(shown) + 1.4))
+    picture = new_figure(10.0, max(4.0, 0.2 * len(shown) + 1.4))
     levels, distances = picture.subplots(1, 2, gridspec_kw={"width_ratios": [1.0, 1.1]})
     _draw_levels(levels, shown)
     _draw_distances(distances, shown)
@@ -55,7 +55,7 @@ def _draw_levels(axes: Axes, shown: Sequence[Judged]) -> None:
         )
     axes.set(xlim=ends, ylim=ends, aspect="equal")
     axes.set_anchor("N")
-    axes.legend(loc="upper left", fontsize=8)
+    axes.legend(loc="upper left", bbox_to_anchor=(0.0, -0.25), fontsize=8, frameon=False)
     axes.set_title("levels, each in its unit; dotted: 15 %", fontsize=9)
 
 

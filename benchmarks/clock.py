@@ -1,0 +1,54 @@
+"""What a cost that was measured here is on the machine whose costs were fitted.
+
+Costs of CPU are those of an i3.4xlarge, whose cores run at 2.7 GHz when all are busy; on other
+machines they are divided by the ratio of the clocks. So a cost that is measured on another machine
+is multiplied by it. What the kernel says of a virtual machine's clock is not what its cores run at:
+a chain of additions, each of which needs the one before, takes a cycle for each.
+"""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Final
+
+from benchmarks.kernel_cpp import compiler
+
+FITTED_GHZ: Final = 2.7
+"""i3.4xlarge, all cores busy: the core speed of 1."""
+_ADDITIONS: Final = 400_000_000
+_SOURCE: Final = """
+#include <chrono>
+#include <cstdio>
+int main() {
+  double best = 0;
+  for (int round = 0; round < 5; round++) {
+    unsigned long sum = 0;
+    const auto begun = std::chrono::steady_clock::now();
+    for (long left = %d; left > 0; left -= 4)
+      __asm__ volatile("add $1,%%0\\n add $1,%%0\\n add $1,%%0\\n add $1,%%0" : "+r"(sum));
+    const std::chrono::duration<double> wall = std::chrono::steady_clock::now() - begun;
+    if (%d / wall.count() > best) best = %d / wall.count();
+  }
+  std::printf("%%.4f\\n", best / 1e9);
+}
+"""
+
+
+def slowdown() -> float:
+    """Returns how many times as long the same cycles take on the fitted machine as here.
+
+    Raises:
+        RuntimeError: there is no C++ compiler, or the processor is not an x86-64.
+    """
+    with TemporaryDirectory() as folder:
+        source, program = Path(folder) / "clock.cpp", Path(folder) / "clock"
+        source.write_text(_SOURCE % (_ADDITIONS, _ADDITIONS, _ADDITIONS))
+        words = [compiler() or "c++", "-O1", "-o", str(program), str(source)]
+        try:
+            subprocess.run(words, check=True, capture_output=True)
+        except (OSError, subprocess.CalledProcessError) as error:
+            raise RuntimeError("a C++ compiler for x86-64 is needed") from error
+        said = subprocess.run([str(program)], check=True, capture_output=True, text=True).stdout
+    return float(said) / FITTED_GHZ
