@@ -71,7 +71,7 @@ class TidbNode:
         hardware, cpu = scenario.hardware, scenario.hardware.tidb_cpu
         draws = streams.stream(f"{here}/cpu")
         self._cpu = GoCpu(
-            hardware_threads(hardware, hardware.tidb_cores),
+            hardware_threads(hardware, hardware.goroutine_threads),
             Sampler(LognormalMean(1_000_000, cpu.cv), draws),
             draws,
         )

@@ -180,7 +180,7 @@ def tidb_nodes(scenario: Scenario, made: Footprint, retries: float = 0.0) -> Mac
         2 * cpu.grpc_message_ns,
         CONNECTIONS * scenario.cluster.stores,
     )
-    slowness = _slowness(scenario, hardware.tidb_cores)
+    slowness = _slowness(scenario, hardware.goroutine_threads)
     return MachineKind(cpu, scenario.cluster.tidb_nodes, slowness, jobs, messages)
 
 

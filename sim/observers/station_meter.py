@@ -120,9 +120,9 @@ def _add_clients(
     """Adds the cores of the client machine and of all TiDB nodes."""
     client_cores = scenario.hardware.client_cores
     meter.add_station("client_cpu", client_cores, cluster.client_machine.busy_until)
-    tidb_cores = scenario.hardware.tidb_cores * len(nodes)
+    threads = scenario.hardware.goroutine_threads * len(nodes)
     meter.add_station(
-        "tidb_cpu", tidb_cores, lambda now_ns: sum(node.busy_until(now_ns) for node in nodes)
+        "tidb_cpu", threads, lambda now_ns: sum(node.busy_until(now_ns) for node in nodes)
     )
 
 

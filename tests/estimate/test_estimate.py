@@ -196,7 +196,7 @@ def test_threads_of_a_tidb_node_share_its_cores() -> None:
         next(
             station
             for station in estimates_of(
-                "crash", "workload.rate=2500/s", "hardware.tidb_cores=8",
+                "crash", "workload.rate=2500/s", "hardware.tidb_cores=11",
                 "hardware.cpu.tidb_statement=1ms", "hardware.cpu.tidb_write=0us",
                 "hardware.cpu.tidb_request=0us",
                 f"hardware.threads_per_core={threads}",

@@ -41,7 +41,7 @@ COUNT = 8
 BRIEF = SCENARIO.replace("warmup: 200ms, measure: 600ms", "warmup: 100ms, measure: 300ms")
 HOT = """
 about: Do transactions that wait for each other leave whole traces?
-run: {seed: 5, warmup: 100ms, measure: 250ms}
+run: {seed: 5, warmup: 100ms, measure: 500ms}
 hardware: {profile: i3.4xlarge}
 workload: {kind: tpcc, warehouses: 1, threads: 30}
 operations: [{every: 50ms, do: transfer_leader, region: hottest}]

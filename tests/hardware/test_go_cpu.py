@@ -9,6 +9,7 @@ from sim.distributions import LognormalMean, Sampler
 from sim.engine import FifoServers
 from sim.hardware.go_cpu import GoCpu
 from sim.streams import Streams
+from tests.scenes import scenario
 
 US = 1_000
 
@@ -17,6 +18,11 @@ def _node(threads: int) -> GoCpu:
     streams = Streams(1, 0)
     draw = Sampler(LognormalMean(1_000_000, 0.5), streams.stream("units"))
     return GoCpu(FifoServers(threads), draw, streams.stream("luck"))
+
+
+@pytest.mark.parametrize(("cores", "left"), [(1, 1), (2, 2), (4, 3), (8, 6), (16, 12), (36, 27)])
+def test_a_quarter_of_a_node_collects_garbage(cores: int, left: int) -> None:
+    assert scenario(hardware={"tidb_cores": cores}).hardware.goroutine_threads == left
 
 
 def test_work_on_an_idle_node_takes_its_own_time() -> None:

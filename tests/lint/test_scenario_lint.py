@@ -53,16 +53,9 @@ TWO_DIE = (
     "operations=[{name: it, at: 3s, do: crash_store, store: 1%s}, "
     "{name: other, at: 4500ms, do: crash_store, store: 2}]"
 )
-SEARCH = "capacity={load: workload.rate, between: [100/s, 900/s], slo: {lock_latency_ms: 5ms}}"
 ONE_KIND = "compare=null"
 AUTOCOMMIT = "workload.transactions.move={autocommit: true, statements: [{update: acct, rows: 1}]}"
 CASES = [
-    (
-        "expect[0]: it is not judged: a search for capacity chooses its loads itself; claim "
-        "capacity_load or capacity_txn_per_s",
-        [SEARCH, "expect=[{metric: lock_latency_ms, variant: in_memory, below: 5}]"],
-        [SEARCH, "expect=[{metric: capacity_load, variant: in_memory, above: 5}]"],
-    ),
     (
         "compare: the kind of locks makes no difference to transactions that take none",
         [AUTOCOMMIT],

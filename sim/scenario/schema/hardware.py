@@ -172,12 +172,12 @@ class CpuCosts(Section):
         "Clients' machine, per statement: driver and proxy. Source: assumed.", default="40us"
     )
     tidb_statement_ns: int = COST.key(
-        "TiDB, per statement: packets, plan cache, result. Source: fit.", default="57us"
+        "TiDB, per statement: packets, plan cache, result. Source: fit.", default="36us"
     )
     tidb_write_ns: int = COST.key(
         "TiDB, extra for a statement that locks or writes: executor, transaction buffer. Source: "
-        "assumed.",
-        default="100us",
+        "derived from TiDB's CPU on published dashboards.",
+        default="240us",
     )
     tidb_row_ns: int = COST.key(
         "TiDB, per row that a statement reads, locks or writes. Source: assumed.", default="5us"
@@ -211,7 +211,7 @@ class CpuCosts(Section):
     tikv_key_ns: int = COST.key(
         "TiKV, per key of a read, a lock request, or an optimistic prewrite: finding its locks and "
         "versions. Source: fit.",
-        default="42us",
+        default="37us",
     )
     tikv_load_lock_ns: int = COST.key(
         "TiKV, per key of any other command, which finds its lock and looks no further. Source: "
@@ -229,7 +229,7 @@ class CpuCosts(Section):
         default="120us",
     )
     store_visit_ns: int = COST.key(
-        "Store poller, per visit to a peer with mail. Source: fit.", default="8.6us"
+        "Store poller, per visit to a peer with mail. Source: fit.", default="6.6us"
     )
     store_message_ns: int = COST.key(
         "Store poller, per message of a region. Source: assumed.", default="5us"
@@ -261,12 +261,12 @@ class CpuCosts(Section):
     thread_hop_ns: int = COST.key(
         "Time from waking a thread until it runs, on an idle node. Source: fit; TiKV docs, tune "
         "thread performance: 20 to 50.",
-        default="34us",
+        default="36us",
     )
     thread_run_ns: int = COST.key(
         "How long a thread runs at a time: on a busy node, woken threads wait for those that run. "
         "Source: fit.",
-        default="96us",
+        default="116us",
     )
     smt_gain: float = Number(0, 1).key(
         "Capacity added by a core's second busy hardware thread, in cores. Source: Intel, "
@@ -416,6 +416,11 @@ class Hardware(Section):
         return self.cpu.on(self.tidb_core_speed)
 
     @property
+    def goroutine_threads(self) -> int:
+        """Hardware threads of a TiDB node that Go's collector leaves to requests."""
+        return max(1, round(self.tidb_cores * (1.0 - GC_SHARE)))
+
+    @property
     def block_cache_bytes(self) -> float:
         """``storage.block-cache.capacity``: 45 % of a store's memory."""
         return CACHE_SHARE * self.store_memory_bytes
@@ -430,6 +435,13 @@ class Hardware(Section):
         """A block of a table, as stored."""
         return int(BLOCK_BYTES * self.lsm.block_compression)
 
+
+GC_SHARE = 0.25
+"""Of a TiDB node's hardware threads, what Go's collector takes while it marks.
+
+That it always marks is assumed; under load it does most of the time. Source: golang/go
+src/runtime/mgcpacer.go, gcBackgroundUtilization.
+"""
 
 CACHE_SHARE = 0.45
 """``storage.block-cache.capacity`` is 45 % of the memory."""
