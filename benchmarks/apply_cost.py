@@ -92,14 +92,14 @@ def record_us(rocksdb: Any, folder: str) -> Mapping[tuple[int, int], float]:
 def main() -> None:
     """Prints a line a size of a batch."""
     rocksdb, slower = import_module("rocksdict"), slowdown()
-    with TemporaryDirectory() as folder:
+    with TemporaryDirectory(ignore_cleanup_errors=True) as folder:  # RocksDB may still write.
         times_us = record_us(rocksdb, folder)
     for size in SIZES:
         of_size = [times_us[size, part] for part in range(_PARTS)]
         here = ", ".join(f"{us:.1f}" for us in of_size)
         fitted = ", ".join(f"{us * slower:.1f}" for us in of_size)
         print(f"{size:3} records, by quarter of the memtable: {here} us a record; {fitted}")
-    print(f"second: {slower:.2f} times as long, at the clock for which costs are given")
+    print(f"behind the semicolon: {slower:.2f} times as long, the clock for which costs are given")
 
 
 if __name__ == "__main__":

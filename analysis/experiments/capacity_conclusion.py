@@ -24,8 +24,8 @@ from analysis.statistics.crossing import Crossing, probability_met
 from analysis.statistics.intervals import Array, half_widths, means, paired_ratios
 from sim.record.histogram import RELATIVE_ERROR
 
-_COLUMNS: Final = ("load", "txn_per_s")
-"""Of a case, by the metric that has it."""
+_COLUMN_OF: Final = dict(zip(CAPACITY_METRICS, ("load", "txn_per_s"), strict=True))
+"""What has a metric's value in a case."""
 
 
 def conclude(question: Question, every: Sequence[CaseRuns], baseline: str) -> dict[str, Any]:
@@ -62,7 +62,7 @@ def capacity_rows(conclusion: Mapping[str, Any]) -> list[dict[str, Any]]:
     rows = []
     for case in conclusion["cases"]:
         found = case["status"] == "found"
-        for metric, column in zip(CAPACITY_METRICS, _COLUMNS, strict=True):
+        for metric, column in _COLUMN_OF.items():
             row = {
                 "point": case["point"],
                 "variant": case["variant"],
@@ -273,7 +273,7 @@ def _comparisons(cases: Sequence[dict[str, Any]], baseline: str) -> list[dict[st
         other = base.get(repr(case["point"]))
         if other is None or other is case or {case["status"], other["status"]} != {"found"}:
             continue
-        for metric, column in zip(CAPACITY_METRICS, _COLUMNS, strict=True):
+        for metric, column in _COLUMN_OF.items():
             name = "crossings" if column == "load" else "crossings_txn_per_s"
             values, baselines = (
                 np.array([[math.nan if each is None else each for each in one[name]]])

@@ -20,7 +20,6 @@ _SAYS: Final = {
     Verdict.UNSETTLED: "the run was too short for its latencies",
 }
 """What is said of the cases that came to a verdict, the gravest first."""
-_OUTCOMES: Final = {verdict: StudyOutcome[verdict.name] for verdict in _SAYS}
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +31,8 @@ class StudyVerdict:
     fine: bool
     """Whether nothing failed, stopped or fell, no promise is broken, and no latency is refused."""
     says: str
-    """A sentence on the gravest of what cases came to; empty if all carried their load."""
+    """A sentence on the gravest of what cases came to; empty if all carried their load, or none
+    keeps the promise of a search, which is its answer."""
     stopped: tuple[str, ...]
     """A line for each case in which work stopped or suffered, the worst first."""
 
@@ -46,42 +46,46 @@ def study_verdict(summary: Mapping[str, Any]) -> StudyVerdict:
             it stops below, or at the lowest load already.
     """
     if "capacity" in summary:
-        return _of_search(summary, summary["capacity"])
-    units = summary["units"]
-    came_to = [
-        (at_point(case["variant"], case["point"]), _came_to(case["verdicts"])) for case in units
-    ]
-    outcome = _outcome(summary, {_OUTCOMES[each] for _, case in came_to for each in case})
-    return StudyVerdict(
-        outcome=str(outcome),
-        fine=outcome is StudyOutcome.PASSED,
-        says=_sentence(came_to),
-        stopped=tuple(verdict_lines(units, STOPPED)),
-    )
-
-
-def _of_search(summary: Mapping[str, Any], searched: Mapping[str, Any]) -> StudyVerdict:
-    cases = searched.get("cases", ())
-    still = [case for case in cases if stop_words(searched, case)]
-    broken = [case for case in cases if case["status"] == "below"]
-    seen, says = set(), ""
-    if still:
-        seen.add(StudyOutcome.OUTAGE)
-        lowest = all(case in broken for case in still)
-        at = "the lowest load already" if lowest else "a load that was to be carried"
-        says = f"{_where([case_words(case) for case in still], len(cases))}work stopped at {at}."
-    elif broken:
-        where = _where([case_words(case) for case in broken], len(cases))
-        says = f"{where}the promise is broken at the lowest load already."
-    if broken:
-        seen.add(StudyOutcome.UNMET)
-    outcome = _outcome(summary, seen)
+        seen, says, stopped = _of_search(summary["capacity"])
+    else:
+        seen, says, stopped = _of_cases(summary["units"])
+    if not all(claim["holds"] for claim in summary["expectations"]):
+        seen.add(StudyOutcome.FAILED)
+    if summary["invariants"]["violations"]:
+        seen.add(StudyOutcome.FAILED)
+    outcome = next((each for each in StudyOutcome if each in seen), StudyOutcome.PASSED)
     return StudyVerdict(
         outcome=str(outcome),
         fine=outcome is StudyOutcome.PASSED,
         says=says,
-        stopped=tuple(f"{case_words(case)}: {stop_words(searched, case)}" for case in still),
+        stopped=tuple(stopped),
     )
+
+
+def _of_cases(units: Sequence[Mapping[str, Any]]) -> tuple[set[StudyOutcome], str, list[str]]:
+    """Returns what cases came to, a sentence on the gravest, and a line for each that stopped."""
+    came_to = [
+        (at_point(case["variant"], case["point"]), _came_to(case["verdicts"])) for case in units
+    ]
+    seen = {StudyOutcome[verdict.name] for _, case in came_to for verdict in case}
+    return seen, _sentence(came_to), verdict_lines(units, STOPPED)
+
+
+def _of_search(searched: Mapping[str, Any]) -> tuple[set[StudyOutcome], str, list[str]]:
+    """Returns the same of a search for capacity."""
+    cases = searched.get("cases", ())
+    still = [case for case in cases if stop_words(searched, case)]
+    broken = [case for case in cases if case["status"] == "below"]
+    seen = {StudyOutcome.OUTAGE for _ in still} | {StudyOutcome.UNMET for _ in broken}
+    says = ""
+    if still:
+        lowest = all(case in broken for case in still)
+        at = "the lowest load already" if lowest else "a load that was to be carried"
+        says = f"{_where([*map(case_words, still)], len(cases))}work stopped at {at}."
+    elif 0 < len(broken) < len(cases):  # Of all cases the answer itself says it.
+        where = _where([*map(case_words, broken)], len(cases))
+        says = f"{where}the promise is broken at the lowest load already."
+    return seen, says, [f"{case_words(case)}: {stop_words(searched, case)}" for case in still]
 
 
 def _where(names: Sequence[str], of: int) -> str:
@@ -108,11 +112,3 @@ def _sentence(came_to: Sequence[tuple[str, set[Verdict]]]) -> str:
         if names:
             return f"{_where(names, len(came_to))}{what}."
     return ""
-
-
-def _outcome(summary: Mapping[str, Any], seen: set[StudyOutcome]) -> StudyOutcome:
-    """Returns the gravest that the study came to; ``seen`` is what its cases came to."""
-    claims = all(claim["holds"] for claim in summary["expectations"])
-    if not claims or summary["invariants"]["violations"]:
-        seen = {*seen, StudyOutcome.FAILED}
-    return next((each for each in StudyOutcome if each in seen), StudyOutcome.PASSED)
