@@ -1,4 +1,4 @@
-"""What a record costs that is put into RocksDB: ``hardware.cpu.apply_key`` and ``raftdb_record``.
+"""What a record costs that is put into RocksDB: ``hardware.cpu.kvdb_record`` and ``raftdb_record``.
 
 One thread writes batches of as many records as an apply round may have, of random keys, into the
 lock and the write CF of a real RocksDB with TiKV's memtables and an unsynced WAL, until the write

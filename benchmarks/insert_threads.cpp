@@ -1,11 +1,14 @@
 // Several threads insert random keys into the memtables of one RocksDB: insert_threads.py says why.
 //
 // insert_threads FOLDER THREADS RECORDS_OF_A_WRITE KIND
-// prints nanoseconds of the clock that all of it took, and the number of records.
+// prints nanoseconds of the clock that all of it took, and the number of records. Built with
+// MULTI_BATCH against tikv/rocksdb's own branch of v5.4, it writes as TiKV does there, whatever KIND
+// says: in pieces of 16 records, which threads that wait insert, too.
 
 #include <rocksdb/db.h>
 #include <rocksdb/write_batch.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cstdio>
@@ -21,6 +24,7 @@ constexpr int kFilled = 100'000;  // Records that are there before: the upper le
 constexpr int kRecords = 400'000;
 
 using Handles = std::vector<rocksdb::ColumnFamilyHandle*>;
+using Write = std::vector<rocksdb::WriteBatch>;
 
 // A commit record, a lock and the deletion of a lock in turn, as apply_cost.py has them.
 void Fill(rocksdb::WriteBatch* batch, const Handles& families, int size, std::mt19937_64* random) {
@@ -34,6 +38,29 @@ void Fill(rocksdb::WriteBatch* batch, const Handles& families, int size, std::mt
   }
 }
 
+#ifdef MULTI_BATCH
+constexpr int kPiece = 16;
+
+void Commit(rocksdb::DB* database, Write* write) {
+  std::vector<rocksdb::WriteBatch*> pieces;
+  for (auto& piece : *write) pieces.push_back(&piece);
+  database->MultiBatchWrite({}, std::move(pieces));
+}
+#else
+constexpr int kPiece = 1 << 20;
+
+void Commit(rocksdb::DB* database, Write* write) { database->Write({}, &write->front()); }
+#endif
+
+Write Made(const Handles& families, int size, std::mt19937_64* random) {
+  Write write;
+  for (int left = size; left > 0; left -= kPiece) {
+    write.emplace_back();
+    Fill(&write.back(), families, std::min(left, kPiece), random);
+  }
+  return write;
+}
+
 }  // namespace
 
 int main(int, char** words) {
@@ -42,6 +69,10 @@ int main(int, char** words) {
   options.create_if_missing = options.create_missing_column_families = true;
   options.enable_pipelined_write = std::string(words[4]) == "pipelined";
   options.unordered_write = std::string(words[4]) == "unordered";
+#ifdef MULTI_BATCH
+  options.enable_pipelined_write = options.enable_multi_thread_write = true;
+  options.unordered_write = false;
+#endif
   rocksdb::ColumnFamilyOptions family;  // As TiKV's, as far as a put meets them.
   family.write_buffer_size = 128 << 20;
   family.max_write_buffer_number = 5;
@@ -56,15 +87,14 @@ int main(int, char** words) {
   }
   std::mt19937_64 random(1);
   for (int filled = 0; filled < kFilled; filled += size) {
-    rocksdb::WriteBatch batch;
-    Fill(&batch, families, size, &random);
-    database->Write({}, &batch);
+    Write write = Made(families, size, &random);
+    Commit(database, &write);
   }
   const int writes = kRecords / size / threads;
-  std::vector<std::vector<rocksdb::WriteBatch>> batches(threads);
+  std::vector<std::vector<Write>> batches(threads);
   for (auto& own : batches) {
-    own.resize(writes);
-    for (auto& batch : own) Fill(&batch, families, size, &random);
+    for (int number = 0; number < writes; number++)
+      own.push_back(Made(families, size, &random));
   }
   std::atomic<int> ready{0};
   std::atomic<bool> go{false};
@@ -73,7 +103,7 @@ int main(int, char** words) {
     writers.emplace_back([&] {
       ready++;
       while (!go) std::this_thread::yield();
-      for (auto& batch : own) database->Write({}, &batch);
+      for (auto& write : own) Commit(database, &write);
     });
   }
   while (ready < threads) std::this_thread::yield();

@@ -3,9 +3,11 @@
 Each writes batches of random keys, as apply threads do, with TiKV's memtables and an unsynced WAL;
 prints microseconds of the clock a record for one thread and for two, and how many times as much two
 insert. It needs a C++ compiler and RocksDB's headers (on Debian: ``apt-get install
-librocksdb-dev``):
+librocksdb-dev``), or a folder with tikv/rocksdb's branch ``tikv-5.4``, built as a static library
+without compression in ``build``, to write as TiKV v5.4 does:
 
     .venv/bin/python -m benchmarks.insert_threads
+    .venv/bin/python -m benchmarks.insert_threads FOLDER
 """
 
 from __future__ import annotations
@@ -23,9 +25,10 @@ SIZES: Final = (9, 27, 81, 243)
 """Records in a write."""
 _SOURCE: Final = Path(__file__).with_name("insert_threads.cpp")
 _ROUNDS: Final = 5
+_MULTI_BATCH: Final = {"multi_batch": "in pieces that waiting threads insert, as TiKV v5.4"}
 _WRITES: Final = {
     "group": "a group inserts side by side",
-    "pipelined": "pipelined, as TiKV's before v6.0",
+    "pipelined": "pipelined",
     "unordered": "unordered, as TiKV's since v6.0 but for the order of their ends",
 }
 
@@ -35,12 +38,16 @@ def main() -> int:
     with TemporaryDirectory() as folder:
         program = Path(folder) / "insert_threads"
         words = [compiler() or "c++", "-O2", "-std=c++17", "-o", str(program), str(_SOURCE)]
+        kinds, linked = _WRITES, ["-lrocksdb"]
+        for tikv in sys.argv[1:]:
+            kinds = _MULTI_BATCH
+            linked = ["-DMULTI_BATCH", f"-I{tikv}/include", f"{tikv}/build/librocksdb.a", "-ldl"]
         try:
-            subprocess.run([*words, "-lrocksdb", "-lpthread"], check=True)
+            subprocess.run([*words, *linked, "-lpthread"], check=True)
         except (OSError, subprocess.CalledProcessError):
-            print("a C++ compiler and librocksdb-dev are needed", file=sys.stderr)
+            print("a C++ compiler and RocksDB are needed", file=sys.stderr)
             return 2
-        for kind, name in _WRITES.items():
+        for kind, name in kinds.items():
             for size in SIZES:
                 # In turns, so that a slow minute meets both.
                 pairs = [

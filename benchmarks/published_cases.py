@@ -30,7 +30,7 @@ from sim.units import NS_PER_MS, NS_PER_S
 SCENARIOS: Final = Path(__file__).resolve().parents[1] / "scenarios"
 STATIONS: Final = (
     "client_cpu", "tidb_cpu", "grpc", "store_cpu", "read_pool", "storage_read_pool", "scheduler",
-    "store_poller", "raft_log", "apply", "kv_write",
+    "store_poller", "raft_log", "apply",
 )  # fmt: skip
 TPMC_PER_TXN_PER_S: Final = 60 * 0.45
 _NOISE: Final = 0.03

@@ -105,7 +105,7 @@ CONSTANT_CPU = {
     "raftdb_record_ns": 0,
     "apply_command_ns": 20 * NS_PER_US,
     "apply_record_ns": 0,
-    "apply_key_ns": 0,
+    "kvdb_record_ns": 0,
     "compaction_byte_ns": 0.0,
     "thread_hop_ns": 0,
     "thread_run_ns": 0,

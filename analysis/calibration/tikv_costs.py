@@ -107,7 +107,7 @@ def costs_of(growths: Sequence[Growth]) -> list[Cost]:
         _contained("raftdb_record", message),
         apply,
         _contained("apply_record", apply),
-        _contained("apply_key", apply),
+        _contained("kvdb_record", apply),
         *_UNTOLD,
     ]
 

@@ -89,7 +89,6 @@ CPU_STATIONS: Final = {
     "store_cpu": "cores of a store",
     "store_poller": "store pollers",
     "apply": "apply threads",
-    "kv_write": "writes to the KV engine, one at a time",
     "scheduler": "scheduler threads",
     "read_pool": "read pool",
     "storage_read_pool": "read pool of point reads alone",

@@ -53,12 +53,16 @@ _MOST_TILES: Final = 8
 
 def _promise(content: Mapping[str, Any]) -> str:
     low, high = (load_words(end) for end in content["between"])
-    return (
+    sought = (
         f"The search looked for the greatest load between {low} and {high} {unit_words(content)} "
-        f"that keeps {promise_words(content)}, and under which no work piles up. It found where "
-        f"each of {content['replications']} replications crosses a limit, to within "
-        f"{100 * content['tolerance']:g} %; the capacity is the mean of these loads, with a 95 % "
-        "interval."
+        f"that keeps {promise_words(content)}, and under which no work piles up."
+    )
+    if all(case["status"] != "found" for case in content["cases"]):
+        return sought
+    return (
+        f"{sought} It found where each of {content['replications']} replications crosses a limit, "
+        f"to within {100 * content['tolerance']:g} %; the capacity is the mean of these loads, "
+        "with a 95 % interval."
     )
 
 

@@ -16,8 +16,8 @@ Weight = Literal["note", "warning", "alarm"]
 
 
 def capital(text: str) -> str:
-    """Returns a sentence with its first letter raised."""
-    return text[:1].upper() + text[1:]
+    """Returns a sentence with its first letter raised; the name of a metric stays as it is."""
+    return text if "_" in text.partition(" ")[0] else text[:1].upper() + text[1:]
 
 
 @dataclass(frozen=True, slots=True)

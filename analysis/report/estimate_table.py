@@ -98,14 +98,11 @@ def _stations(estimates: Mapping[str, Estimate]) -> ReportTable:
     for place, each in enumerate(estimates.values()):
         for station in each.stations:
             by_name.setdefault(station.name, [None] * len(estimates))[place] = station
-    turns = ""
-    if "kv_write" in by_name:
-        turns = "; nor is an apply thread that waits for its turn in kv_write"
     return by_variant(
         "", "", [f"{name}\nbusy ms/job wait" for name in estimates],
         ((_servers(name, of), map(_station, of)) for name, of in by_name.items()),
         "ms/job: mean time of one; wait: jobs in line at one node, on average; a store poller that "
-        f"waits for the raft log is not busy, but takes no mail{turns}; raft_log, which writes all "
+        "waits for the raft log is not busy, but takes no mail; raft_log, which writes all "
         "that waits at once, is not called busiest",
     )  # fmt: skip
 

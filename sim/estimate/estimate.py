@@ -219,7 +219,7 @@ class Estimates:
 
 _ORDER: Final = (
     "client_cpu", "tidb_cpu", "grpc", "store_cpu", "scheduler", "read_pool",
-    "storage_read_pool", "store_poller", "raft_log", "apply", "kv_write", "raft_disk", "kv_disk",
+    "storage_read_pool", "store_poller", "raft_log", "apply", "raft_disk", "kv_disk",
 )  # fmt: skip
 """Stations in the order in which a transaction meets them."""
 

@@ -30,10 +30,8 @@ from sim.estimate.transaction_plan import READS, RequestKind
 from sim.fact_names import LOG_WRITER
 from sim.queueing.formulas import erlang_c, in_queue, mean_wait
 from sim.raftstore.log_engine import record_ns
-from sim.raftstore.write_thread import SPIN_NS
 from sim.raftstore.write_worker import BATCH_SIZE_HINT_BYTES
 from sim.scenario.resolved import Scenario
-from sim.scenario.versions import COMMIT_PIPELINE_SINCE, parse_version
 from sim.transport.grpc import connections_of
 from sim.units import NS_PER_S
 
@@ -189,9 +187,6 @@ class StoreModel:
         )
         self._grpc_shares = _grpc_shares(scenario)
         self._record_ns = record_ns(scenario.tikv, hardware.store_cpu)
-        oldest = min(map(parse_version, scenario.cluster.store_versions))
-        self._takes_turns = oldest < COMMIT_PIPELINE_SINCE
-        """Whether writes to RocksDB do."""
 
     def at(
         self,
@@ -325,14 +320,14 @@ class StoreModel:
         scheduler, written = pools["scheduler"], per_store * self.proposed.count
         scheduler.jobs += written
         scheduler.busy += written * cpu.tikv_finish_ns * load.slowness / NS_PER_S
-        applying = self._apply(load, copies)
+        apply = self._apply(load, copies)
         grpc = self._grpc(load, requests_per_s)
         cores = StationLoad(scenario.hardware.store_cores, requests_per_s)
         flushed = load.disk.flush + load.disk.compaction + load.disk.rewritten
         rewritten = flushed * cpu.compaction_byte_ns / NS_PER_S
         rewritten += load.entries_per_s * self._record_ns / NS_PER_S
         threads = load.pollers_asked + sum(pool.busy for pool in pools.values()) - fetching
-        threads += applying["apply"].busy
+        threads += apply.busy
         sets_per_s = load.pollers.rounds * NS_PER_S * (scenario.cluster.stores - 1)
         carried = load.carried_per_s * (cpu.grpc_request_ns >> 1) / NS_PER_S
         carried += min(load.carried_per_s, sets_per_s) * 2 * cpu.grpc_message_ns / NS_PER_S
@@ -342,7 +337,7 @@ class StoreModel:
             pool.queue = in_queue(pool.servers, pool.within)
         load.slowness = self._slowness_among(cores.busy)
         load.hop_ns = cpu.thread_hop_ns + queued_ns(cpu.thread_run_ns, cores.busy, cores.servers)
-        load.stations = {"grpc": grpc, "store_cpu": cores, **pools, **applying}
+        load.stations = {"grpc": grpc, "store_cpu": cores, **pools, "apply": apply}
 
     def _pools(self) -> dict[str, StationLoad]:
         """Returns the pools that serve requests, without work."""
@@ -362,31 +357,27 @@ class StoreModel:
         own = self.scenario.tikv.readpool_storage_normal_concurrency is not None
         return "storage_read_pool" if own and kind != "cop" else "read_pool"
 
-    def _apply(self, load: StoreLoad, copies: float) -> dict[str, StationLoad]:
-        """Returns the apply pool, and the turns of its writes to RocksDB."""
+    def _apply(self, load: StoreLoad, copies: float) -> StationLoad:
+        """Returns the apply pool."""
         cpu, pool = (
             self.scenario.hardware.store_cpu,
             StationLoad(self.scenario.tikv.apply_pool_size),
         )
         applied = load.txn_per_s * copies
-        inserting = applied * self.proposed.records * cpu.apply_key_ns * load.slowness / NS_PER_S
         pool.jobs = applied * self.proposed.count
+        # Each peer's apply state is a record, too; it is written, and told, once a round.
+        states = pool.jobs * load.results_per_command / self.scenario.cluster.replicas
+        records = applied * self.proposed.records + states
+        inserting = records * cpu.kvdb_record_ns * load.slowness / NS_PER_S
         parsing_ns = pool.jobs * cpu.apply_command_ns
         parsing_ns += applied * self.proposed.records * cpu.apply_record_ns
-        working = parsing_ns * load.slowness / NS_PER_S + inserting
-        stations = {"apply": pool}
-        pool.busy = working
+        pool.busy = working = parsing_ns * load.slowness / NS_PER_S + inserting
         # What a round finds committed is applied together, each command on a thread while some are
         # idle, and the others one after the other.
         found = pool.jobs / (load.pollers.rounds * NS_PER_S) if pool.jobs else 0.0
         together = found / (1 - exp(-found)) if found else 1.0
         behind_ns = pool.service_ns * max(0.0, together - pool.servers) / 2 / pool.servers
-        if self._takes_turns and pool.jobs:
-            abreast = min(together, float(pool.servers))
-            stations["kv_write"] = turns = self._turns(load, pool, inserting, abreast)
-            behind_ns = inserting / pool.jobs * (together - abreast) / 2 * NS_PER_S
-            behind_ns /= 1 - turns.within  # They meet those of other rounds.
-        elif pool.jobs:
+        if pool.jobs:
             self._wait_for_order(load, pool, inserting)
         load.applied_ns = pool.wait_ns(cpu.cv) + pool.service_ns + behind_ns
         pool.wake(load.hop_ns)
@@ -396,39 +387,13 @@ class StoreModel:
         load.applied_together += load.step * (share - load.applied_together)
         applying_s = min(load.applied_ns / NS_PER_S, _LONGEST_S)
         load.applying_s += load.step * (applying_s - load.applying_s)
-        pool.busy = working  # Its meter stops while a thread wakes, or waits for its turn.
-        return stations
-
-    def _turns(
-        self, load: StoreLoad, pool: StationLoad, inserting: float, abreast: float
-    ) -> StationLoad:
-        """Returns the turns of writes to RocksDB; adds the waits for them to the pool's time.
-
-        Args:
-            load: as it is so far.
-            pool: the apply pool.
-            inserting: threads that insert, on average.
-            abreast: threads that begin at the same time.
-        """
-        writes = pool.jobs / load.applied_together
-        turns = StationLoad(1, writes, inserting)
-        # A thread waits for the others only. Who comes at random meets a long write more often than
-        # a short one, and waits for half of it; who comes back at once, for all of one.
-        used = turns.within * (pool.servers - 1) / pool.servers
-        left = (1 - turns.within) * (1 + self._write_scv(load)) / 2 + turns.within
-        # It waits for whole writes of those that begin with it, long or short.
-        turns.queue = inserting * (left * used / (1 - used) + (abreast - 1) / 2)
-        pool.busy += turns.queue
-        waiting = used + (1 - used) * (1 - 1 / abreast)
-        if turns.queue:
-            wait_ns = turns.queue / writes / waiting * NS_PER_S
-            blocked = waiting * exp(-SPIN_NS / wait_ns)
-            turns.busy += writes * blocked * load.hop_ns / NS_PER_S
-        return turns
+        pool.busy = working  # Its meter stops while a thread wakes, or waits for others.
+        return pool
 
     def _wait_for_order(self, load: StoreLoad, pool: StationLoad, inserting: float) -> None:
         """Adds to the pool's time that a write ends after those that began before it.
 
+        Before v6.0 it begins after them, but is helped: on average that is much the same.
         Each other thread that inserts is met in the middle of its write, more likely of a long one,
         and what is left of it is compared with one's own, as if both were exponential.
         """

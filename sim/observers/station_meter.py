@@ -11,7 +11,6 @@ from sim.engine import ThreadPool
 from sim.hardware.disk import Disk
 from sim.record.recorder import Counter, Recorder
 from sim.scenario.resolved import Scenario
-from sim.scenario.versions import COMMIT_PIPELINE_SINCE
 from sim.server.cluster import Cluster
 from sim.server.store import Store
 
@@ -75,8 +74,6 @@ def meter_of(
         lambda s, now: s.raftstore.pool.busy_until(now),
     )
     pool("apply", first.raftstore.apply.threads, lambda s, now: s.raftstore.apply.busy_until(now))
-    if any(store.ctx.version < COMMIT_PIPELINE_SINCE for store in stores):
-        pool("kv_write", 1, lambda s, now: s.raftstore.apply.write_thread.held_until(now))
     _add_request_pools(meter, stores)
     pool("raft_log", 1, lambda s, now: s.raftstore.log.writing_until(now))
     meter.add_disks("raft_disk", [store.machine.raft_disk for store in stores])

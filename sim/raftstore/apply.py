@@ -2,8 +2,8 @@
 
 One round of a poller::
 
-    collect peers with committed entries ► CPU for every command ► a turn in RocksDB (before v6.0)
-    ► CPU for every record ► its end in order (since) ► apply them ► answer whoever waits ► tell
+    collect peers with committed entries ► CPU for every command and record ► insert them into
+    RocksDB, in groups (before v6.0) or in order (since) ► apply them ► answer whoever waits ► tell
     the raftstore ► begin again
 
 Invariant: entries of one peer are applied in log order; a peer is owned by one poller at a time. An
@@ -12,7 +12,7 @@ peers, which a store poller reads; until the result of an admin command is read,
 the old region only.
 
 Source: tikv/tikv components/raftstore/src/store/fsm/apply.rs (ApplyPoller,
-handle_raft_entry_normal, exec_admin_cmd, flush: notify).
+handle_raft_entry_normal, exec_admin_cmd, write_apply_state, flush: notify).
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ from sim.raftstore.peer import (
     RaftCommand,
 )
 from sim.raftstore.split import SplitRegion
-from sim.raftstore.write_thread import SPIN_NS, WriteThread
+from sim.raftstore.write_thread import CommitPipeline, WriteGroups
 from sim.scenario.schema.hardware import CpuCosts
 from sim.scenario.versions import COMMIT_PIPELINE_SINCE, IN_MEMORY_SINCE
 
@@ -93,7 +93,8 @@ class ApplyPool:
         self._ctx = ctx
         self._cores = cores
         self._kv = kv
-        self.write_thread = WriteThread(ctx.env, cores)
+        self.groups = WriteGroups(ctx.env)
+        self._pipeline = CommitPipeline(ctx.env, cores)
         self._max_batch = tikv.apply_max_batch_size
         self._cpu = cpu
         self._draw = draw
@@ -140,52 +141,49 @@ class ApplyPool:
 
     def _run(self) -> Story:
         """One apply poller."""
-        env, cores, writes = self._ctx.env, self._cores, self.write_thread
-        process = env.this_process
+        process = self._ctx.env.this_process
         while True:
             woken_ns = 0
             while not self._queue:
                 self._idle.append(process)
                 yield UNTIL_WOKEN
-                woken_ns = cores.wake()
+                woken_ns = self._cores.wake()
             batch = self._collect()
             for written in _write_batches(batch):
-                apply_ns, insert_ns = self._work_ns(written)
                 self.rounds += 1
                 if self._ctx.version < COMMIT_PIPELINE_SINCE:
-                    yield from self._write_in_turn(woken_ns, apply_ns, insert_ns)
+                    yield from self._write_in_group(process, woken_ns, written)
                 else:
-                    held_ns = cores.hold(apply_ns + insert_ns, cores.slowness())
-                    self._work(woken_ns)
-                    end_ns = env.now_ns + woken_ns + held_ns
-                    # What comes before RocksDB is slowed down alike.
-                    begin_ns = end_ns - held_ns * insert_ns // (apply_ns + insert_ns or 1)
-                    writes.side_by_side(begin_ns, end_ns)
-                    yield woken_ns + held_ns
-                    self._pause()
-                    order_ns = writes.order_ns(begin_ns)
-                    if order_ns:
-                        yield order_ns
+                    yield from self._write_in_order(woken_ns, written)
                 woken_ns = 0
                 self._apply_batch(written)
             self._release(batch)
 
-    def _write_in_turn(self, woken_ns: int, apply_ns: int, insert_ns: int) -> Story:
-        """One round of a store without the commit pipeline: a write begins in its turn."""
-        cores = self._cores
-        held_ns = cores.hold(apply_ns, cores.slowness())
+    def _write_in_group(self, process: Process, woken_ns: int, written: Piece) -> Story:
+        """One write of a store without the commit pipeline; who waits helps, so it is at work."""
+        cores, slowness = self._cores, self._cores.slowness()
+        apply_ns, insert_ns, keys = self._work_ns(written)
         self._work(woken_ns)
-        yield woken_ns + held_ns
-        wait_ns, insert_ns = self.write_thread.in_turn(insert_ns)
-        if wait_ns > SPIN_NS:
-            self._pause()
-            yield wait_ns
-            self._work()
-            yield insert_ns
-        else:  # Who spins runs, though it does not work.
-            self._busy_ns -= wait_ns
-            yield wait_ns + insert_ns
+        yield woken_ns + cores.hold(apply_ns, slowness)
+        self.groups.insert(process, cores.hold(insert_ns, slowness), keys)
+        yield UNTIL_WOKEN
         self._pause()
+
+    def _write_in_order(self, woken_ns: int, written: Piece) -> Story:
+        """One write of a store with the commit pipeline; who waits for others sleeps."""
+        cores, pipeline = self._cores, self._pipeline
+        apply_ns, insert_ns, _ = self._work_ns(written)
+        held_ns = cores.hold(apply_ns + insert_ns, cores.slowness())
+        self._work(woken_ns)
+        end_ns = self._ctx.env.now_ns + woken_ns + held_ns
+        # What comes before RocksDB is slowed down alike.
+        begin_ns = end_ns - held_ns * insert_ns // (apply_ns + insert_ns or 1)
+        pipeline.insert(begin_ns, end_ns)
+        yield woken_ns + held_ns
+        self._pause()
+        order_ns = pipeline.order_ns(begin_ns)
+        if order_ns:
+            yield order_ns
 
     def _work(self, woken_ns: int = 0) -> None:
         """One more poller works, once it is awake."""
@@ -222,17 +220,22 @@ class ApplyPool:
         peer.apply_turn = IDLE
         self.schedule(peer, [])
 
-    def _work_ns(self, batch: Piece) -> tuple[int, int]:
-        """Returns the CPU of a batch before RocksDB, and that of its records in it; drawn."""
+    def _work_ns(self, batch: Piece) -> tuple[int, int, int]:
+        """Returns the CPU of a batch before RocksDB, that of its records in it, and their number.
+
+        Each peer's apply state is a record, too, which is not parsed.
+        """
         cpu, units = self._cpu, self._units
         apply_ns = insert_ns = 0.0
+        records = len(batch)
         for _, _, commands, keys in batch:
             if not units:
                 units.extend(self._draw.unit_block())
             unit = units.pop()
             apply_ns += (commands * cpu.apply_command_ns + keys * cpu.apply_record_ns) * unit
-            insert_ns += keys * cpu.apply_key_ns * unit
-        return floor(apply_ns), floor(insert_ns)
+            insert_ns += (keys + 1) * cpu.kvdb_record_ns * unit
+            records += keys
+        return floor(apply_ns), floor(insert_ns), records
 
     def _apply_batch(self, batch: Piece) -> None:
         safe_ts = self._safe_ts()

@@ -1,69 +1,115 @@
-"""RocksDB's write thread: whom a write to the KV engine waits for.
+"""RocksDB's write thread: whom a write to the KV engine waits for, and who helps whom.
 
-Law before v6.0: one write group at a time inserts into the memtables, and several threads of a
-group insert hardly faster than one, so a write holds the engine for as long as its records take one
-thread, and the others of the apply pool wait. Who waits spins for a while before it blocks; a
-thread that has blocked must be woken when its turn comes.
+Law before v6.0 (multi-batch write): one group of writes at a time inserts into the memtables. Its
+writes consist of pieces of 16 records, and every thread that waits, of the group or for the next
+one, takes pieces; the group ends as a whole, and what has come since is the next group. So threads
+that have something to write insert side by side, as far as there are pieces for them.
 
-Law since v6.0 (the commit pipeline): threads insert side by side, and a write ends when those that
-began to insert before it have inserted, too; who is done first blocks until then.
+Law since v6.0 (the commit pipeline): each thread inserts its own records, side by side, and a write
+ends when those that began to insert before it have inserted, too; who is done first blocks until
+then.
 
-Source: tikv/rocksdb 6.4.tikv, db/db_impl/db_impl_write.cc (MultiBatchWriteImpl, PebbleWriteImpl)
-and db/write_thread.cc (AwaitState, CommitSequenceAwait); tikv/tikv#6724 ("there are only one group
-writing", waits of apply threads) and #12059; tikv/rocksdb#111, batches of 100: two, four and eight
-threads insert 0.8, 0.9 and 1.3 times as much as one; tikv/tikv#12060 (v6.0).
+Source: tikv/rocksdb tikv-5.4, db/db_impl/db_impl_write.cc (MultiBatchWriteImpl) and
+db/write_thread.cc (AwaitState: RunFunc); 6.4.tikv (PebbleWriteImpl, CommitSequenceAwait);
+tikv/tikv v5.4.0 engine_rocks write_batch.rs (WRITE_BATCH_LIMIT), tikv/tikv#12060 (v6.0). Two
+threads of tikv-5.4 insert 1.15, 1.55, 2.0 and 2.2 times as much as one, with 9, 27, 81 and 243
+random records a write (``python -m benchmarks.insert_threads``).
 """
 
 from __future__ import annotations
 
 from typing import Final, NamedTuple
 
-from sim.engine import Cores, LeanEnv
-from sim.units import NS_PER_US
+from sim.engine import Cores, LeanEnv, Process
 
-SPIN_NS: Final = 100 * NS_PER_US
-"""Source: RocksDB include/rocksdb/options.h, write_thread_max_yield_usec."""
+PIECE_KEYS: Final = 16
+"""Records that one thread takes at once. Source: tikv/tikv v5.4.0 engine_rocks write_batch.rs,
+WRITE_BATCH_LIMIT."""
 
 
-class WriteTurn(NamedTuple):
-    """How long one of the writes that take turns waits and inserts, in nanoseconds."""
+class _Write(NamedTuple):
+    """A write of a group, and who waits for its end."""
 
-    wait_ns: int
-    insert_ns: int
+    process: Process
+    work_ns: int
+    pieces: int
+
+
+class WriteGroups:
+    """The groups of one store's writes before v6.0."""
+
+    def __init__(self, env: LeanEnv) -> None:
+        """Begins idle."""
+        self._env = env
+        self.begun = 0
+        """Groups that have begun."""
+        self._group: list[_Write] = []
+        """Those that are inserted now."""
+        self._next: list[_Write] = []
+        """Those that wait, while their threads help."""
+        self._pieces = self._threads = 0
+        """Of the group: its pieces, and how many threads insert them."""
+        self._left_ns = self._since_ns = 0
+        """What was still to insert, as one thread's time, and when that was."""
+        self._plans = 0
+        """How often the group's end was planned; only the newest plan counts."""
+
+    def insert(self, process: Process, work_ns: int, keys: int) -> None:
+        """Queues a write that takes one thread ``work_ns``; wakes the process when it has ended."""
+        write = _Write(process, work_ns, max(1, -(-keys // PIECE_KEYS)))
+        if self._group:
+            self._next.append(write)
+            self._left_ns -= (self._env.now_ns - self._since_ns) * self._threads
+            self._plan()
+        else:
+            self._begin([write])
+
+    def _begin(self, group: list[_Write]) -> None:
+        self.begun += 1
+        self._group = group
+        self._left_ns = self._pieces = 0
+        for write in group:
+            self._left_ns += write.work_ns
+            self._pieces += write.pieces
+        self._plan()
+
+    def _plan(self) -> None:
+        """Plans the group's end with the threads that are there now."""
+        env = self._env
+        self._threads = min(len(self._group) + len(self._next), self._pieces)
+        self._since_ns = env.now_ns
+        self._plans += 1
+        env.at(env.now_ns + max(0, -(-self._left_ns // self._threads)), self._end, self._plans)
+
+    def _end(self, plan: int) -> None:
+        if plan != self._plans:
+            return  # Somebody has come to help since.
+        ended, self._group = self._group, []
+        if self._next:
+            group, self._next = self._next, []
+            self._begin(group)
+        for write in ended:
+            write.process.wake()
 
 
 class _Insertion(NamedTuple):
-    """When one of the writes that go side by side inserts."""
+    """When a write inserts."""
 
     begin_ns: int
     end_ns: int
 
 
-class WriteThread:
-    """The order of one store's writes, first come first served."""
+class CommitPipeline:
+    """The order in which one store's writes end since v6.0."""
 
     def __init__(self, env: LeanEnv, cores: Cores) -> None:
         """Begins idle; ``cores`` are what writers run on."""
         self._env = env
         self._cores = cores
-        self._free_ns = 0
-        """When all writes that have a turn have ended."""
-        self._held_ns = 0
-        """For how long writes hold the engine, those that have a turn already included."""
         self._insertions: list[_Insertion] = []
-        """Those side by side that are still to end, one a thread at most."""
+        """Those that are still to end, one a thread at most."""
 
-    def in_turn(self, work_ns: int) -> WriteTurn:
-        """Queues a write of ``work_ns`` of CPU that begins when those before it have ended."""
-        cores = self._cores
-        insert_ns = cores.hold(work_ns, cores.slowness())
-        wait_ns = max(0, self._free_ns - self._env.now_ns)
-        handed_over_ns = cores.wake() if wait_ns > SPIN_NS else 0
-        self._free_ns = self._env.now_ns + wait_ns + handed_over_ns + insert_ns
-        self._held_ns += handed_over_ns + insert_ns
-        return WriteTurn(wait_ns + handed_over_ns, insert_ns)
-
-    def side_by_side(self, begin_ns: int, end_ns: int) -> None:
+    def insert(self, begin_ns: int, end_ns: int) -> None:
         """Takes a write that is to insert from ``begin_ns`` to ``end_ns``, not before now."""
         self._insertions.append(_Insertion(begin_ns, end_ns))
 
@@ -73,7 +119,3 @@ class WriteThread:
         self._insertions = [each for each in self._insertions if each.end_ns > now_ns]
         before = [each.end_ns for each in self._insertions if each.begin_ns < begin_ns]
         return max(before) - now_ns + self._cores.wake() if before else 0
-
-    def held_until(self, now_ns: int) -> int:
-        """Returns for how long writes that take turns have held the engine until now."""
-        return self._held_ns - max(0, self._free_ns - now_ns)

@@ -41,7 +41,7 @@ hardware:
     raftdb_record: 0us
     apply_command: 25us
     apply_record: 0us
-    apply_key: 5us
+    kvdb_record: 5us
     compaction_byte: 0
     thread_hop: 30us
     thread_run: 30us
@@ -75,7 +75,7 @@ def scenario_of(recipe: Recipe) -> Scenario:
         tikv_command_ns=cpu.tikv_command_ns * times,
         store_message_ns=cpu.store_message_ns * times,
         apply_command_ns=cpu.apply_command_ns * times,
-        apply_key_ns=cpu.apply_key_ns * times,
+        kvdb_record_ns=cpu.kvdb_record_ns * times,
     )
     cluster = replace(
         base.cluster,

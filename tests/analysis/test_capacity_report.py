@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -12,6 +12,9 @@ from rich.console import Console
 
 from analysis.cli.study_report import print_capacity
 from analysis.experiments.case_words import capacity_text, headroom_words
+from analysis.page.capacity import capacity_blocks
+from analysis.page.content import Paragraph
+from analysis.page.findings import Findings
 from analysis.plots import style
 from analysis.plots.capacity import capacity_figures
 from analysis.report.capacity_table import capacity_sentence
@@ -212,3 +215,16 @@ def test_a_headroom_beyond_the_search_is_a_bound(
     status: str, headroom: float | None, words: str
 ) -> None:
     assert headroom_words(case(status=status, headroom=headroom)) == words
+
+
+def test_a_search_says_where_it_found_a_limit_only_if_it_did() -> None:
+    limited, beyond = case(), case(**BEYOND, status="at_least", load=3000.0)
+
+    def said(*cases: dict[str, Any]) -> str:
+        search = Findings(cast(Any, None), {"capacity": found(*cases)}, cast(Any, None), [])
+        first = next(iter(capacity_blocks(search)))
+        assert isinstance(first, Paragraph)
+        return first.text
+
+    assert "It found where each of 4 replications crosses a limit" in said(limited, beyond)
+    assert said(beyond).endswith("and under which no work piles up.")

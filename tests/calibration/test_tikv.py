@@ -92,7 +92,7 @@ def test_cpu_of_grpc_threads_is_by_request_and_that_of_the_read_pool_by_read(
 
 def test_what_is_in_another_cost_counts_once(tmp_path: Path) -> None:
     costs = _costs(tmp_path, *THREADS)
-    contained = ("store_visit", "log_byte", "raftdb_record", "apply_record", "apply_key")
+    contained = ("store_visit", "log_byte", "raftdb_record", "apply_record", "kvdb_record")
     assert [costs[key].cost_ns for key in contained] == [0] * 5
     assert costs["tikv_key"].cost_ns is None
     assert "in tikv_command" in costs["tikv_key"].why

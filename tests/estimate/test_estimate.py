@@ -101,7 +101,7 @@ def test_think_time_is_no_response_time() -> None:
 
 
 def test_a_rate_that_no_poller_can_serve_is_said() -> None:
-    slow_pollers = ("hardware.cpu.store_message=60us", "hardware.cpu.apply_key=1us")
+    slow_pollers = ("hardware.cpu.store_message=60us", "hardware.cpu.kvdb_record=1us")
     found = estimates_of("open_loop", "workload.rate=5000/s", *slow_pollers)["pipelined"]
     assert found.is_saturated
     assert found.bottleneck == "store_poller"
@@ -132,14 +132,6 @@ def test_a_saturated_closed_loop_is_said() -> None:
     assert found.bottleneck == "apply"
     assert "apply is 9" in warnings_of(found)["workload.threads"]
     assert "take fewer threads" in warnings_of(found)["workload.threads"]
-
-
-def test_before_the_commit_pipeline_writes_to_rocksdb_are_the_limit() -> None:
-    dear_in_rocksdb = ("hardware.cpu.apply_key=12us", "hardware.cpu.apply_record=0us")
-    threads = "sweep.grid.workload.threads=[400, 50]"
-    found = estimates_of("tpcc_i3_4xlarge", threads, *dear_in_rocksdb)
-    assert found["pipelined"].bottleneck == "kv_write"
-    assert found["in_memory"].bottleneck == "apply"
 
 
 @pytest.mark.parametrize(

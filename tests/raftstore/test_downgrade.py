@@ -10,7 +10,7 @@ import pytest
 from sim.protocol.percolator import Acquired, PessimisticLockNotFound, Prewritten
 from sim.server.control import IN_MEMORY, Control
 from sim.storage.request import LockPath
-from sim.units import NS_PER_MS, NS_PER_S, NS_PER_US
+from sim.units import NS_PER_MS, NS_PER_S
 from tests.scenes import IN_MEMORY as IN_MEMORY_LOCKS
 from tests.scenes import SYNC, Scene, constant_scenario
 
@@ -63,18 +63,17 @@ def test_a_gate_that_is_open_stays_open_until_its_process_ends() -> None:
 
 
 @pytest.mark.parametrize("upgraded", [False, True])
-def test_an_upgraded_store_takes_no_turns_in_rocksdb_any_more(*, upgraded: bool) -> None:
+def test_an_upgraded_store_has_no_write_groups_any_more(*, upgraded: bool) -> None:
     cluster = {"store_versions": ("5.4.0",) * 3}
-    cpu = {"apply_key_ns": 9 * NS_PER_US}
-    of = Scene(constant_scenario(tikv=SYNC, cpu=cpu, cluster=cluster))
-    writes = of.cluster.stores[1].raftstore.apply.write_thread
+    of = Scene(constant_scenario(tikv=SYNC, cluster=cluster))
+    groups = of.cluster.stores[1].raftstore.apply.groups
 
-    def turns_after_another(key: bytes) -> int:
+    def begun_after_another(key: bytes) -> int:
         of.lock(key, MINE, of.env.now_ns + NS_PER_MS)
         of.run(of.env.now_ns + 50 * NS_PER_MS)
-        return round(writes.held_until(of.env.now_ns) / (9 * NS_PER_US))
+        return groups.begun
 
-    assert turns_after_another(b"k") == 1
+    assert begun_after_another(b"k") == 1
     if upgraded:
         Control(of.cluster).upgrade_store(1, "6.0.0")
-    assert turns_after_another(b"l") == (1 if upgraded else 2)
+    assert begun_after_another(b"l") == (1 if upgraded else 2)

@@ -1,55 +1,105 @@
-"""The turns of writes to RocksDB: against a twin, a formula, and what more threads bring."""
+"""Writes to RocksDB: groups against a twin, orders against a law, and what more threads bring."""
 
 from __future__ import annotations
 
 from bisect import bisect_left
 from itertools import accumulate
-from math import log
+from math import ceil, inf
 
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from sim.engine import Cores, LeanEnv
-from sim.queueing.formulas import mean_wait
-from sim.raftstore.write_thread import SPIN_NS, WriteThread, WriteTurn
+from sim.engine import UNTIL_WOKEN, Cores, LeanEnv, Story
+from sim.raftstore.write_thread import PIECE_KEYS, CommitPipeline, WriteGroups
 from sim.record.facts import NoSink
 from sim.simulation import SimulatedUnit
-from sim.streams import Streams
 from sim.units import NS_PER_S, NS_PER_US
 from tests.scenes import PIPELINED, scenario
 
 US = NS_PER_US
 HOP_NS = 20 * US
 
-
-def write_thread(*, hop_ns: int = HOP_NS) -> tuple[LeanEnv, WriteThread]:
-    env = LeanEnv()
-    return env, WriteThread(env, Cores(8, hop_ns=hop_ns))
+Begun = tuple[int, int, int]
+"""When a write comes, how long it takes one thread, and its records."""
 
 
-def test_a_write_waits_for_those_before_it() -> None:
-    env, writes = write_thread()
-    assert writes.in_turn(30 * US) == WriteTurn(0, 30 * US)
-    assert writes.in_turn(20 * US) == WriteTurn(30 * US, 20 * US)
-    env.run_until(40 * US)
-    assert writes.in_turn(5 * US) == WriteTurn(10 * US, 5 * US)
-    env.run_until(200 * US)
-    assert writes.in_turn(5 * US) == WriteTurn(0, 5 * US)
+def ends_us(*writes: Begun) -> list[float]:
+    """Returns when writes before v6.0 end, in microseconds."""
+    env, ends = LeanEnv(), [0.0] * len(writes)
+    groups = WriteGroups(env)
+
+    def write(number: int, begun: Begun) -> Story:
+        process = env.this_process
+        yield begun[0] * US
+        groups.insert(process, begun[1] * US, begun[2])
+        yield UNTIL_WOKEN
+        ends[number] = env.now_ns / US
+
+    for number, begun in enumerate(writes):
+        env.process(write(number, begun))
+    env.run_until(NS_PER_S)
+    return ends
 
 
-def test_who_has_waited_for_long_has_to_be_woken_and_the_engine_waits_for_it() -> None:
-    _, writes = write_thread()
-    writes.in_turn(SPIN_NS)
-    assert writes.in_turn(50 * US) == WriteTurn(SPIN_NS, 50 * US)
-    assert writes.in_turn(US) == WriteTurn(SPIN_NS + 50 * US + HOP_NS, US)
-    assert writes.in_turn(US) == WriteTurn(SPIN_NS + 51 * US + 2 * HOP_NS, US)
+def test_a_write_alone_takes_as_long_as_one_thread() -> None:
+    assert ends_us((0, 30, 9), (40, 20, 200)) == [30, 60]
+
+
+def test_who_waits_helps_with_the_pieces_of_others() -> None:
+    # For 10 us alone, then both insert the first one's 20; then each of them its own.
+    assert ends_us((0, 30, 27), (10, 20, 27)) == [20, 40]
+
+
+def test_a_write_of_one_piece_is_inserted_by_its_own_thread() -> None:
+    assert ends_us((0, 30, PIECE_KEYS), (10, 20, PIECE_KEYS)) == [30, 50]
+    assert ends_us((0, 30, PIECE_KEYS + 1), (10, 20, PIECE_KEYS)) == [20, 40]
+
+
+def test_those_that_have_waited_are_one_group_and_end_together() -> None:
+    # 20 us by three threads after 10; then 24 + 6 by two, as each has one piece.
+    assert ends_us((0, 70, 81), (10, 24, 9), (10, 6, 9)) == [30, 45, 45]
+
+
+@given(
+    st.lists(
+        st.tuples(st.integers(0, 200), st.integers(1, 100), st.integers(0, 260)),
+        max_size=12,
+        unique_by=lambda write: write[0],
+    )
+)
+def test_groups_end_as_a_dumb_twin_says(writes: list[Begun]) -> None:
+    ends = _twin(writes)
+    assume(all(abs(end - at) > 0.1 for end in ends for at, _, _ in writes))
+    assert ends_us(*writes) == pytest.approx(ends, abs=0.1)
+
+
+def _twin(writes: list[Begun]) -> list[float]:
+    """Goes from one arrival or end to the next."""
+    ends, now = dict[int, float](), 0.0
+    group: list[int] = []
+    left = 0.0
+    while len(ends) < len(writes):
+        here = [n for n, (at, _, _) in enumerate(writes) if at <= now and n not in ends]
+        if not group:
+            group = here
+            left = float(sum(writes[n][1] for n in group))
+        pieces = sum(max(1, ceil(writes[n][2] / PIECE_KEYS)) for n in group)
+        threads = min(len(here), pieces)
+        coming = min((at for at, _, _ in writes if at > now), default=inf)
+        end = now + left / threads if group else inf
+        left -= threads * (min(coming, end) - now)
+        now = min(coming, end)
+        if now == end:
+            ends |= dict.fromkeys(group, end)
+            group = []
+    return [ends[n] for n in range(len(writes))]
 
 
 def test_since_the_commit_pipeline_a_write_waits_for_the_end_of_those_before_it_only() -> None:
-    env, writes = write_thread()
-    writes.side_by_side(0, 30 * US)
-    writes.side_by_side(10 * US, 20 * US)
+    env, writes = pipeline()
+    writes.insert(0, 30 * US)
+    writes.insert(10 * US, 20 * US)
     env.run_until(20 * US)
     assert writes.order_ns(10 * US) == 10 * US + HOP_NS
     env.run_until(30 * US)
@@ -57,24 +107,26 @@ def test_since_the_commit_pipeline_a_write_waits_for_the_end_of_those_before_it_
 
 
 def test_what_counts_is_who_began_to_insert_first_not_who_is_known_first() -> None:
-    env, writes = write_thread()
-    writes.side_by_side(15 * US, 25 * US)
+    env, writes = pipeline()
+    writes.insert(15 * US, 25 * US)
     env.run_until(5 * US)
-    writes.side_by_side(10 * US, 40 * US)
+    writes.insert(10 * US, 40 * US)
     env.run_until(25 * US)
     assert writes.order_ns(15 * US) == 15 * US + HOP_NS
     env.run_until(40 * US)
     assert writes.order_ns(10 * US) == 0
 
 
-WRITES = st.lists(st.tuples(st.integers(0, 300 * US), st.integers(0, 300 * US)), max_size=30)
+def pipeline(*, hop_ns: int = HOP_NS) -> tuple[LeanEnv, CommitPipeline]:
+    env = LeanEnv()
+    return env, CommitPipeline(env, Cores(8, hop_ns=hop_ns))
 
 
-@given(WRITES)
+@given(st.lists(st.tuples(st.integers(0, 300 * US), st.integers(0, 300 * US)), max_size=30))
 def test_writes_end_in_their_order_and_insert_as_if_alone(
     writes_after: list[tuple[int, int]],
 ) -> None:
-    env, writes = write_thread(hop_ns=0)
+    env, writes = pipeline(hop_ns=0)
     begins_ns = list(accumulate(after_ns for after_ns, _ in writes_after))
     inserted_ns = [
         begin_ns + work_ns for begin_ns, (_, work_ns) in zip(begins_ns, writes_after, strict=True)
@@ -87,60 +139,23 @@ def test_writes_end_in_their_order_and_insert_as_if_alone(
         if is_end:
             ends_ns[number] += writes.order_ns(begins_ns[number])
         else:
-            writes.side_by_side(at_ns, inserted_ns[number])
+            writes.insert(at_ns, inserted_ns[number])
     before_ns = [
         max(inserted_ns[: bisect_left(begins_ns, begin)], default=0) for begin in begins_ns
     ]
     assert ends_ns == [max(pair) for pair in zip(inserted_ns, before_ns, strict=True)]
 
 
-@given(WRITES)
-def test_the_engine_is_held_as_a_dumb_twin_says(writes_after: list[tuple[int, int]]) -> None:
-    env, writes = write_thread()
-    held: set[int] = set()
-    free_ns = at_ns = 0
-    for after_ns, work_ns in writes_after:
-        at_ns += after_ns
-        env.run_until(at_ns)
-        begins_ns = max(at_ns, free_ns)
-        if begins_ns - at_ns > SPIN_NS:
-            held.update(range(begins_ns // US, (begins_ns + HOP_NS) // US))
-            begins_ns += HOP_NS
-        assert writes.in_turn(work_ns) == WriteTurn(begins_ns - at_ns, work_ns)
-        held.update(range(begins_ns // US, (begins_ns + work_ns) // US))
-        free_ns = begins_ns + work_ns
-    if writes_after:
-        last_ns = free_ns // 2 + at_ns // 2
-        env.run_until(max(last_ns, at_ns))
-        until_us = env.now_ns // US
-        rounding_us = 2 * len(writes_after)
-        assert writes.held_until(env.now_ns) // US == pytest.approx(
-            sum(us < until_us for us in held), abs=rounding_us
-        )
-
-
-@pytest.mark.parametrize("used", [0.5, 0.8])
-def test_poisson_writes_wait_as_in_m_m_1(used: float) -> None:
-    env, writes = write_thread(hop_ns=0)
-    uniform, waits, at_ns, mean_ns = Streams(1, 0).stream("writes"), [], 0.0, 100 * US
-    for _ in range(100_000):
-        at_ns -= log(1 - uniform.random()) * mean_ns / used
-        env.run_until(round(at_ns))
-        waits.append(writes.in_turn(round(-log(1 - uniform.random()) * mean_ns))[0])
-    expected_ns = mean_wait(1, used / mean_ns, mean_ns)
-    assert sum(waits) / len(waits) == pytest.approx(expected_ns, rel=0.05)
-
-
 def committed(version: str, threads: int) -> int:
     """Returns what a cluster commits in which records are dear, in 0.4 s."""
     tikv = PIPELINED | {"apply_pool_size": threads}
-    of = scenario("sysbench_write_only", tikv=tikv, cpu={"apply_key_ns": 100 * US},
+    of = scenario("sysbench_write_only", tikv=tikv, cpu={"kvdb_record_ns": 100 * US},
                   cluster={"store_versions": (version,) * 3}, workload={"threads": 64})  # fmt: skip
     unit = SimulatedUnit(of, 0, NoSink())
     unit.env.run_until(NS_PER_S * 2 // 5)
     return unit.stats.total_committed()
 
 
-def test_more_apply_threads_help_since_the_commit_pipeline_only() -> None:
-    assert committed("5.4.0", 6) == pytest.approx(committed("5.4.0", 2), rel=0.1)
+def test_more_apply_threads_help_before_the_commit_pipeline_and_since() -> None:
+    assert committed("5.4.0", 6) > 1.4 * committed("5.4.0", 2)
     assert committed("6.0.0", 6) > 1.6 * committed("6.0.0", 2)

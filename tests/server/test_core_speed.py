@@ -17,7 +17,8 @@ from tests.stub_model import QUICKSTART
 SHORT = ["workload.threads=30", "run.warmup=20ms", "run.measure=80ms", "run.window=20ms",
          "run.checks=false"]  # fmt: skip
 OF_TIDB = ("tidb_",)
-OF_STORES = ("tikv_", "store_", "log_", "raftdb_", "apply_", "compaction_", "grpc_request")
+OF_STORES = ("tikv_", "store_", "log_", "raftdb_", "kvdb_", "apply_", "compaction_",
+             "grpc_request")  # fmt: skip
 
 
 def facts(scenario: Scenario) -> dict[str, list[tuple[object, ...]]]:

@@ -211,12 +211,12 @@ class CpuCosts(Section):
     tikv_key_ns: int = COST.key(
         "TiKV, per key of a read, a lock request, or an optimistic prewrite: finding its locks and "
         "versions. Source: fit.",
-        default="37us",
+        default="38us",
     )
     tikv_load_lock_ns: int = COST.key(
         "TiKV, per key of any other command, which finds its lock and looks no further. Source: "
-        "measured, a get from the lock CF: 1.4 to 2.7.",
-        default="2us",
+        "measured, a get from the lock CF: 2.4 to 3.1 at the clock of i3.4xlarge.",
+        default="2.7us",
     )
     tikv_row_ns: int = COST.key(
         "TiKV, per row of a range scan: a step of its iterators, the row's columns. Source: "
@@ -229,7 +229,7 @@ class CpuCosts(Section):
         default="120us",
     )
     store_visit_ns: int = COST.key(
-        "Store poller, per visit to a peer with mail. Source: fit.", default="6.6us"
+        "Store poller, per visit to a peer with mail. Source: fit.", default="5us"
     )
     store_message_ns: int = COST.key(
         "Store poller, per message of a region. Source: assumed.", default="5us"
@@ -239,24 +239,26 @@ class CpuCosts(Section):
     )
     raftdb_record_ns: int = COST.key(
         "RocksDB as the raft log, per record: store pollers put each entry and the region's state, "
-        "and a background thread deletes each entry. Source: measured, 2.5 to 4.3.",
-        default="3us",
+        "and a background thread deletes each entry. Source: measured, 3.5 to 6 at the clock of "
+        "i3.4xlarge.",
+        default="4.2us",
     )
     apply_command_ns: int = COST.key("Apply thread, per command. Source: assumed.", default="5us")
     apply_record_ns: int = COST.key(
         "Apply thread, per record, besides RocksDB: parsing it, whether it is the region's. "
         "Source: fit.",
-        default="9us",
+        default="7.5us",
     )
-    apply_key_ns: int = COST.key(
-        "Apply thread, per record that it puts or deletes in RocksDB, where it has its turn. "
-        "Source: measured, 1.4 to 4.2 as memtables fill; the middle.",
-        default="2.8us",
+    kvdb_record_ns: int = COST.key(
+        "Apply thread, per record that it puts or deletes in RocksDB. Source: measured, 3.3 to "
+        "5.2 at the clock of i3.4xlarge as memtables fill; the middle.",
+        default="4.3us",
     )
     compaction_byte_ns: float = Number(0, 1_000).key(
         "Background threads, per byte flushed or compacted; no request waits for them. Source: "
-        "measured, 2 to 3 for rows of 300 bytes, 7 to 9 for records of 50.",
-        default=5.0,
+        "measured, 2 to 3.3 for rows of 300 bytes, 11 for records of 50, at the clock of "
+        "i3.4xlarge.",
+        default=6.5,
     )
     thread_hop_ns: int = COST.key(
         "Time from waking a thread until it runs, on an idle node. Source: fit; TiKV docs, tune "
@@ -266,7 +268,7 @@ class CpuCosts(Section):
     thread_run_ns: int = COST.key(
         "How long a thread runs at a time: on a busy node, woken threads wait for those that run. "
         "Source: fit.",
-        default="116us",
+        default="108us",
     )
     smt_gain: float = Number(0, 1).key(
         "Capacity added by a core's second busy hardware thread, in cores. Source: Intel, "
