@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Final
 
-COVERING: Final = (6, 11, 63, 70, 98, 253, 266, 369, 792, 833, 878)
+COVERING: Final = (11, 31, 128, 208, 223, 334, 826, 1106, 1147)
 
 
 def covering_set(hits: dict[int, dict[str, int]]) -> list[int]:
