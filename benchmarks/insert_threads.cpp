@@ -2,8 +2,8 @@
 //
 // insert_threads FOLDER THREADS RECORDS_OF_A_WRITE KIND
 // prints nanoseconds of the clock that all of it took, and the number of records. Built with
-// MULTI_BATCH against tikv/rocksdb's own branch of v5.4, it writes as TiKV does there, whatever KIND
-// says: in pieces of 16 records, which threads that wait insert, too.
+// MULTI_BATCH against tikv/rocksdb's branch tikv-5.4, it writes as TiKV v5.4 does, in pieces of 16
+// records, which threads that wait insert, too; KIND is then multi_batch.
 
 #include <rocksdb/db.h>
 #include <rocksdb/write_batch.h>
@@ -71,7 +71,6 @@ int main(int, char** words) {
   options.unordered_write = std::string(words[4]) == "unordered";
 #ifdef MULTI_BATCH
   options.enable_pipelined_write = options.enable_multi_thread_write = true;
-  options.unordered_write = false;
 #endif
   rocksdb::ColumnFamilyOptions family;  // As TiKV's, as far as a put meets them.
   family.write_buffer_size = 128 << 20;

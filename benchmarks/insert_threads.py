@@ -38,10 +38,11 @@ def main() -> int:
     with TemporaryDirectory() as folder:
         program = Path(folder) / "insert_threads"
         words = [compiler() or "c++", "-O2", "-std=c++17", "-o", str(program), str(_SOURCE)]
-        kinds, linked = _WRITES, ["-lrocksdb"]
-        for tikv in sys.argv[1:]:
-            kinds = _MULTI_BATCH
+        if sys.argv[1:]:
+            tikv, kinds = sys.argv[1], _MULTI_BATCH
             linked = ["-DMULTI_BATCH", f"-I{tikv}/include", f"{tikv}/build/librocksdb.a", "-ldl"]
+        else:
+            kinds, linked = _WRITES, ["-lrocksdb"]
         try:
             subprocess.run([*words, *linked, "-lpthread"], check=True)
         except (OSError, subprocess.CalledProcessError):

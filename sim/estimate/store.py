@@ -387,7 +387,7 @@ class StoreModel:
         load.applied_together += load.step * (share - load.applied_together)
         applying_s = min(load.applied_ns / NS_PER_S, _LONGEST_S)
         load.applying_s += load.step * (applying_s - load.applying_s)
-        pool.busy = working  # Its meter stops while a thread wakes, or waits for others.
+        pool.busy = working  # Its meter stops while a thread wakes, or sleeps until others end.
         return pool
 
     def _wait_for_order(self, load: StoreLoad, pool: StationLoad, inserting: float) -> None:

@@ -93,7 +93,7 @@ class ApplyPool:
         self._ctx = ctx
         self._cores = cores
         self._kv = kv
-        self.groups = WriteGroups(ctx.env)
+        self._groups = WriteGroups(ctx.env)
         self._pipeline = CommitPipeline(ctx.env, cores)
         self._max_batch = tikv.apply_max_batch_size
         self._cpu = cpu
@@ -113,7 +113,7 @@ class ApplyPool:
     def busy_until(self, now_ns: int) -> int:
         """Returns for how long pollers have worked until now, summed over them.
 
-        Waiting for others in RocksDB is no work.
+        Waiting for others in RocksDB is no work since v6.0; before, who waits helps.
         """
         return self._busy_ns + self._running * now_ns
 
@@ -162,17 +162,18 @@ class ApplyPool:
     def _write_in_group(self, process: Process, woken_ns: int, written: Piece) -> Story:
         """One write of a store without the commit pipeline; who waits helps, so it is at work."""
         cores, slowness = self._cores, self._cores.slowness()
-        apply_ns, insert_ns, keys = self._work_ns(written)
+        apply_ns, insert_ns = self._work_ns(written)
+        records = sum(keys + 1 for _, _, _, keys in written)
         self._work(woken_ns)
         yield woken_ns + cores.hold(apply_ns, slowness)
-        self.groups.insert(process, cores.hold(insert_ns, slowness), keys)
+        self._groups.insert(process, cores.hold(insert_ns, slowness), records)
         yield UNTIL_WOKEN
         self._pause()
 
     def _write_in_order(self, woken_ns: int, written: Piece) -> Story:
         """One write of a store with the commit pipeline; who waits for others sleeps."""
         cores, pipeline = self._cores, self._pipeline
-        apply_ns, insert_ns, _ = self._work_ns(written)
+        apply_ns, insert_ns = self._work_ns(written)
         held_ns = cores.hold(apply_ns + insert_ns, cores.slowness())
         self._work(woken_ns)
         end_ns = self._ctx.env.now_ns + woken_ns + held_ns
@@ -220,22 +221,20 @@ class ApplyPool:
         peer.apply_turn = IDLE
         self.schedule(peer, [])
 
-    def _work_ns(self, batch: Piece) -> tuple[int, int, int]:
-        """Returns the CPU of a batch before RocksDB, that of its records in it, and their number.
+    def _work_ns(self, batch: Piece) -> tuple[int, int]:
+        """Returns the CPU of a batch before RocksDB, and that of its records in it; drawn.
 
         Each peer's apply state is a record, too, which is not parsed.
         """
         cpu, units = self._cpu, self._units
         apply_ns = insert_ns = 0.0
-        records = len(batch)
         for _, _, commands, keys in batch:
             if not units:
                 units.extend(self._draw.unit_block())
             unit = units.pop()
             apply_ns += (commands * cpu.apply_command_ns + keys * cpu.apply_record_ns) * unit
             insert_ns += (keys + 1) * cpu.kvdb_record_ns * unit
-            records += keys
-        return floor(apply_ns), floor(insert_ns), records
+        return floor(apply_ns), floor(insert_ns)
 
     def _apply_batch(self, batch: Piece) -> None:
         safe_ts = self._safe_ts()

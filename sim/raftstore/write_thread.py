@@ -12,7 +12,7 @@ then.
 Source: tikv/rocksdb tikv-5.4, db/db_impl/db_impl_write.cc (MultiBatchWriteImpl) and
 db/write_thread.cc (AwaitState: RunFunc); 6.4.tikv (PebbleWriteImpl, CommitSequenceAwait);
 tikv/tikv v5.4.0 engine_rocks write_batch.rs (WRITE_BATCH_LIMIT), tikv/tikv#12060 (v6.0). Two
-threads of tikv-5.4 insert 1.15, 1.55, 2.0 and 2.2 times as much as one, with 9, 27, 81 and 243
+threads of tikv-5.4 insert 1.15, 1.37, 1.72 and 2.07 times as much as one, with 9, 27, 81 and 243
 random records a write (``python -m benchmarks.insert_threads``).
 """
 
@@ -41,8 +41,6 @@ class WriteGroups:
     def __init__(self, env: LeanEnv) -> None:
         """Begins idle."""
         self._env = env
-        self.begun = 0
-        """Groups that have begun."""
         self._group: list[_Write] = []
         """Those that are inserted now."""
         self._next: list[_Write] = []
@@ -54,9 +52,9 @@ class WriteGroups:
         self._plans = 0
         """How often the group's end was planned; only the newest plan counts."""
 
-    def insert(self, process: Process, work_ns: int, keys: int) -> None:
+    def insert(self, process: Process, work_ns: int, records: int) -> None:
         """Queues a write that takes one thread ``work_ns``; wakes the process when it has ended."""
-        write = _Write(process, work_ns, max(1, -(-keys // PIECE_KEYS)))
+        write = _Write(process, work_ns, max(1, -(-records // PIECE_KEYS)))
         if self._group:
             self._next.append(write)
             self._left_ns -= (self._env.now_ns - self._since_ns) * self._threads
@@ -65,7 +63,6 @@ class WriteGroups:
             self._begin([write])
 
     def _begin(self, group: list[_Write]) -> None:
-        self.begun += 1
         self._group = group
         self._left_ns = self._pieces = 0
         for write in group:
