@@ -30,10 +30,14 @@ from sim.estimate.transaction_plan import READS, RequestKind
 from sim.fact_names import LOG_WRITER
 from sim.queueing.formulas import erlang_c, in_queue, mean_wait
 from sim.raftstore.log_engine import record_ns
+from sim.raftstore.write_thread import contended
 from sim.raftstore.write_worker import BATCH_SIZE_HINT_BYTES
 from sim.scenario.resolved import Scenario
 from sim.transport.grpc import connections_of
 from sim.units import NS_PER_S
+
+_LEAST: Final = 1e-3
+"""Nearer to 0 no divisor comes."""
 
 _LONGEST_S: Final = 1.0
 """Nothing waits longer in a system in balance."""
@@ -369,6 +373,10 @@ class StoreModel:
         states = pool.jobs * load.results_per_command / self.scenario.cluster.replicas
         records = applied * self.proposed.records + states
         inserting = records * cpu.kvdb_record_ns * load.slowness / NS_PER_S
+        # Each thread is slowed down by the others that insert, themselves slowed down.
+        share = (pool.servers - 1) / pool.servers
+        slowed = inserting / max(_LEAST, 1 - (contended(inserting * share) - 1))
+        inserting *= contended(min(slowed, MOST_USED * pool.servers) * share)
         parsing_ns = pool.jobs * cpu.apply_command_ns
         parsing_ns += applied * self.proposed.records * cpu.apply_record_ns
         pool.busy = working = parsing_ns * load.slowness / NS_PER_S + inserting

@@ -173,14 +173,14 @@ class ApplyPool:
     def _write_in_order(self, woken_ns: int, written: Piece) -> Story:
         """One write of a store with the commit pipeline; who waits for others sleeps."""
         cores, pipeline = self._cores, self._pipeline
+        slowness = cores.slowness()
         apply_ns, insert_ns = self._work_ns(written)
-        held_ns = cores.hold(apply_ns + insert_ns, cores.slowness())
         self._work(woken_ns)
-        end_ns = self._ctx.env.now_ns + woken_ns + held_ns
-        # What comes before RocksDB is slowed down alike.
-        begin_ns = end_ns - held_ns * insert_ns // (apply_ns + insert_ns or 1)
+        now_ns = self._ctx.env.now_ns
+        begin_ns = now_ns + woken_ns + cores.hold(apply_ns, slowness)
+        end_ns = begin_ns + cores.hold(floor(insert_ns * pipeline.slowness(begin_ns)), slowness)
         pipeline.insert(begin_ns, end_ns)
-        yield woken_ns + held_ns
+        yield end_ns - now_ns
         self._pause()
         order_ns = pipeline.order_ns(begin_ns)
         if order_ns:

@@ -9,15 +9,21 @@ Law since v6.0 (the commit pipeline): each thread inserts its own records, side 
 ends when those that began to insert before it have inserted, too; who is done first blocks until
 then.
 
+Law of both: threads that insert side by side slow each other down, by the WAL's mutex and by cache
+lines of the memtables that cores take from each other (Amdahl's law: a share of each write goes one
+at a time).
+
 Source: tikv/rocksdb tikv-5.4, db/db_impl/db_impl_write.cc (MultiBatchWriteImpl) and
-db/write_thread.cc (AwaitState: RunFunc); 6.4.tikv (PebbleWriteImpl, CommitSequenceAwait);
+db/write_thread.cc (AwaitState: RunFunc); 21712fe42 (PebbleWriteImpl, CommitSequenceAwait);
 tikv/tikv v5.4.0 engine_rocks write_batch.rs (WRITE_BATCH_LIMIT), tikv/tikv#12060 (v6.0). Two
-threads of tikv-5.4 insert 1.15, 1.37, 1.72 and 2.07 times as much as one, with 9, 27, 81 and 243
-random records a write (``python -m benchmarks.insert_threads``).
+threads of tikv-5.4 insert 1.13, 1.19, 1.58 and 1.71 times as much as one, with 9, 27, 81 and 243
+random records a write, and of v6.0's 1.72, 1.74, 1.76 and 1.85
+(``python -m benchmarks.rocksdb_records``).
 """
 
 from __future__ import annotations
 
+from math import ceil
 from typing import Final, NamedTuple
 
 from sim.engine import Cores, LeanEnv, Process
@@ -25,6 +31,15 @@ from sim.engine import Cores, LeanEnv, Process
 PIECE_KEYS: Final = 16
 """Records that one thread takes at once. Source: tikv/tikv v5.4.0 engine_rocks write_batch.rs,
 WRITE_BATCH_LIMIT."""
+
+CONTENTION: Final = 0.12
+"""By which share of its time a thread inserts longer for each other one that inserts. Source:
+measured with two threads, whom what is said above leaves 1.79 times as much as one."""
+
+
+def contended(others: float) -> float:
+    """Returns how many times as long a thread inserts beside so many others."""
+    return 1 + CONTENTION * others
 
 
 class _Write(NamedTuple):
@@ -45,10 +60,14 @@ class WriteGroups:
         """Those that are inserted now."""
         self._next: list[_Write] = []
         """Those that wait, while their threads help."""
-        self._pieces = self._threads = 0
-        """Of the group: its pieces, and how many threads insert them."""
-        self._left_ns = self._since_ns = 0
-        """What was still to insert, as one thread's time, and when that was."""
+        self._pieces = 0
+        """Of the group."""
+        self._speed = 1.0
+        """Of the threads that insert them together, as a multiple of one thread's."""
+        self._left_ns = 0.0
+        """What was still to insert, as one thread's time."""
+        self._since_ns = 0
+        """When that was."""
         self._plans = 0
         """How often the group's end was planned; only the newest plan counts."""
 
@@ -57,14 +76,14 @@ class WriteGroups:
         write = _Write(process, work_ns, max(1, -(-records // PIECE_KEYS)))
         if self._group:
             self._next.append(write)
-            self._left_ns -= (self._env.now_ns - self._since_ns) * self._threads
+            self._left_ns -= (self._env.now_ns - self._since_ns) * self._speed
             self._plan()
         else:
             self._begin([write])
 
     def _begin(self, group: list[_Write]) -> None:
         self._group = group
-        self._left_ns = self._pieces = 0
+        self._left_ns, self._pieces = 0.0, 0
         for write in group:
             self._left_ns += write.work_ns
             self._pieces += write.pieces
@@ -73,10 +92,11 @@ class WriteGroups:
     def _plan(self) -> None:
         """Plans the group's end with the threads that are there now."""
         env = self._env
-        self._threads = min(len(self._group) + len(self._next), self._pieces)
+        threads = min(len(self._group) + len(self._next), self._pieces)
+        self._speed = threads / contended(threads - 1)
         self._since_ns = env.now_ns
         self._plans += 1
-        env.at(env.now_ns + max(0, -(-self._left_ns // self._threads)), self._end, self._plans)
+        env.at(env.now_ns + max(0, ceil(self._left_ns / self._speed)), self._end, self._plans)
 
     def _end(self, plan: int) -> None:
         if plan != self._plans:
@@ -105,6 +125,10 @@ class CommitPipeline:
         self._cores = cores
         self._insertions: list[_Insertion] = []
         """Those that are still to end, one a thread at most."""
+
+    def slowness(self, begin_ns: int) -> float:
+        """Returns how many times as long a write inserts from ``begin_ns`` on as it would alone."""
+        return contended(sum(each.end_ns > begin_ns for each in self._insertions))
 
     def insert(self, begin_ns: int, end_ns: int) -> None:
         """Takes a write that is to insert from ``begin_ns`` to ``end_ns``, not before now."""

@@ -5,13 +5,14 @@ from __future__ import annotations
 from bisect import bisect_left
 from itertools import accumulate
 from math import ceil, inf
+from typing import Any
 
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from sim.engine import UNTIL_WOKEN, Cores, LeanEnv, Story
-from sim.raftstore.write_thread import PIECE_KEYS, CommitPipeline, WriteGroups
+from sim.raftstore.write_thread import CONTENTION, PIECE_KEYS, CommitPipeline, WriteGroups
 from sim.record.facts import NoSink
 from sim.simulation import SimulatedUnit
 from sim.units import NS_PER_S, NS_PER_US
@@ -20,8 +21,16 @@ from tests.scenes import PIPELINED, scenario
 US = NS_PER_US
 HOP_NS = 20 * US
 
+PAIR, THREE = 2 / (1 + CONTENTION), 3 / (1 + 2 * CONTENTION)
+"""What so many threads insert, as a multiple of what one does."""
+
 Begun = tuple[int, int, int]
 """When a write comes, how long it takes one thread, and its records."""
+
+
+def about(ends: list[float]) -> Any:
+    """Returns what equals ends in microseconds that differ by a nanosecond or two."""
+    return pytest.approx(ends, abs=0.002)
 
 
 def ends_us(*writes: Begun) -> list[float]:
@@ -47,18 +56,21 @@ def test_a_write_alone_takes_as_long_as_one_thread() -> None:
 
 
 def test_who_waits_helps_with_the_pieces_of_others() -> None:
-    # For 10 us alone, then both insert the first one's 20; then each of them its own.
-    assert ends_us((0, 30, 27), (10, 20, 27)) == [20, 40]
+    # For 10 us alone, then both insert the first one's 20; then the second its own.
+    assert ends_us((0, 30, 27), (10, 20, 27)) == about([10 + 20 / PAIR, 30 + 20 / PAIR])
 
 
 def test_a_write_of_one_piece_is_inserted_by_its_own_thread() -> None:
     assert ends_us((0, 30, PIECE_KEYS), (10, 20, PIECE_KEYS)) == [30, 50]
-    assert ends_us((0, 30, PIECE_KEYS + 1), (10, 20, PIECE_KEYS)) == [20, 40]
+    ends = about([10 + 20 / PAIR, 30 + 20 / PAIR])
+    assert ends_us((0, 30, PIECE_KEYS + 1), (10, 20, PIECE_KEYS)) == ends
 
 
 def test_those_that_have_waited_are_one_group_and_end_together() -> None:
-    # 20 us by three threads after 10; then 24 + 6 by two, as each has one piece.
-    assert ends_us((0, 70, 81), (10, 24, 9), (10, 6, 9)) == [30, 45, 45]
+    # 60 us by three threads after 10; then 24 + 6 by two, as each has one piece.
+    first = 10 + 60 / THREE
+    both = first + 30 / PAIR
+    assert ends_us((0, 70, 81), (10, 24, 9), (10, 6, 9)) == about([first, both, both])
 
 
 @given(
@@ -87,8 +99,9 @@ def _twin(writes: list[Begun]) -> list[float]:
         pieces = sum(max(1, ceil(writes[n][2] / PIECE_KEYS)) for n in group)
         threads = min(len(here), pieces)
         coming = min((at for at, _, _ in writes if at > now), default=inf)
-        end = now + left / threads if group else inf
-        left -= threads * (min(coming, end) - now)
+        speed = threads / (1 + CONTENTION * (threads - 1))
+        end = now + left / speed if group else inf
+        left -= speed * (min(coming, end) - now)
         now = min(coming, end)
         if now == end:
             ends |= dict.fromkeys(group, end)
@@ -115,6 +128,14 @@ def test_what_counts_is_who_began_to_insert_first_not_who_is_known_first() -> No
     assert writes.order_ns(15 * US) == 15 * US + HOP_NS
     env.run_until(40 * US)
     assert writes.order_ns(10 * US) == 0
+
+
+def test_since_the_commit_pipeline_a_write_is_slowed_down_by_those_that_insert_then() -> None:
+    _, writes = pipeline()
+    writes.insert(0, 30 * US)
+    writes.insert(5 * US, 20 * US)
+    slowness = [writes.slowness(at_us * US) for at_us in (10, 25, 30)]
+    assert slowness == pytest.approx([1 + 2 * CONTENTION, 1 + CONTENTION, 1])
 
 
 def pipeline(*, hop_ns: int = HOP_NS) -> tuple[LeanEnv, CommitPipeline]:

@@ -172,7 +172,7 @@ class CpuCosts(Section):
         "Clients' machine, per statement: driver and proxy. Source: assumed.", default="40us"
     )
     tidb_statement_ns: int = COST.key(
-        "TiDB, per statement: packets, plan cache, result. Source: fit.", default="36us"
+        "TiDB, per statement: packets, plan cache, result. Source: fit.", default="28us"
     )
     tidb_write_ns: int = COST.key(
         "TiDB, extra for a statement that locks or writes: executor, transaction buffer. Source: "
@@ -211,7 +211,7 @@ class CpuCosts(Section):
     tikv_key_ns: int = COST.key(
         "TiKV, per key of a read, a lock request, or an optimistic prewrite: finding its locks and "
         "versions. Source: fit.",
-        default="38us",
+        default="37us",
     )
     tikv_load_lock_ns: int = COST.key(
         "TiKV, per key of any other command, which finds its lock and looks no further. Source: "
@@ -229,7 +229,7 @@ class CpuCosts(Section):
         default="120us",
     )
     store_visit_ns: int = COST.key(
-        "Store poller, per visit to a peer with mail. Source: fit.", default="5us"
+        "Store poller, per visit to a peer with mail. Source: fit.", default="6us"
     )
     store_message_ns: int = COST.key(
         "Store poller, per message of a region. Source: assumed.", default="5us"
@@ -239,20 +239,20 @@ class CpuCosts(Section):
     )
     raftdb_record_ns: int = COST.key(
         "RocksDB as the raft log, per record: store pollers put each entry and the region's state, "
-        "and a background thread deletes each entry. Source: measured, 3.5 to 6 at the clock of "
-        "i3.4xlarge.",
-        default="4.2us",
+        "and a background thread deletes each entry. Source: measured, 1.2 to 2.9 a put at the "
+        "clock of i3.4xlarge.",
+        default="2us",
     )
     apply_command_ns: int = COST.key("Apply thread, per command. Source: assumed.", default="5us")
     apply_record_ns: int = COST.key(
         "Apply thread, per record, besides RocksDB: parsing it, whether it is the region's. "
         "Source: fit.",
-        default="7.5us",
+        default="8us",
     )
     kvdb_record_ns: int = COST.key(
-        "Apply thread, per record that it puts or deletes in RocksDB. Source: measured, 3.3 to "
-        "5.2 at the clock of i3.4xlarge as memtables fill; the middle.",
-        default="4.3us",
+        "Apply thread, per record that it puts or deletes in RocksDB. Source: measured, 2.9 to "
+        "4.5 at the clock of i3.4xlarge as memtables fill; the middle.",
+        default="3.6us",
     )
     compaction_byte_ns: float = Number(0, 1_000).key(
         "Background threads, per byte flushed or compacted; no request waits for them. Source: "
@@ -263,12 +263,12 @@ class CpuCosts(Section):
     thread_hop_ns: int = COST.key(
         "Time from waking a thread until it runs, on an idle node. Source: fit; TiKV docs, tune "
         "thread performance: 20 to 50.",
-        default="36us",
+        default="37us",
     )
     thread_run_ns: int = COST.key(
         "How long a thread runs at a time: on a busy node, woken threads wait for those that run. "
         "Source: fit.",
-        default="108us",
+        default="120us",
     )
     smt_gain: float = Number(0, 1).key(
         "Capacity added by a core's second busy hardware thread, in cores. Source: Intel, "
