@@ -372,11 +372,8 @@ class StoreModel:
         # Each peer's apply state is a record, too; it is written, and told, once a round.
         states = pool.jobs * load.results_per_command / self.scenario.cluster.replicas
         records = applied * self.proposed.records + states
-        inserting = records * cpu.kvdb_record_ns * load.slowness / NS_PER_S
-        # Each thread is slowed down by the others that insert, themselves slowed down.
-        share = (pool.servers - 1) / pool.servers
-        slowed = inserting / max(_LEAST, 1 - (contended(inserting * share) - 1))
-        inserting *= contended(min(slowed, MOST_USED * pool.servers) * share)
+        alone = records * cpu.kvdb_record_ns * load.slowness / NS_PER_S
+        inserting = _side_by_side(alone, pool.servers)
         parsing_ns = pool.jobs * cpu.apply_command_ns
         parsing_ns += applied * self.proposed.records * cpu.apply_record_ns
         pool.busy = working = parsing_ns * load.slowness / NS_PER_S + inserting
@@ -482,3 +479,11 @@ def _grpc_shares(scenario: Scenario) -> list[float]:
         connection % threads for tidb in range(nodes) for connection in connections_of(tidb)
     )
     return [connections[thread] / connections.total() for thread in range(threads)]
+
+
+def _side_by_side(alone: float, threads: int) -> float:
+    """Returns how many threads insert on average, where ``alone`` would, did none slow another."""
+    others = (threads - 1) / threads
+    # Those that slow one down are slowed down, too: what inserts is alone * contended(itself).
+    inserting = alone / max(_LEAST, 2 - contended(alone * others))
+    return alone * contended(min(inserting, MOST_USED * threads) * others)
