@@ -1,4 +1,4 @@
-// Puts and deletes records in a RocksDB as TiKV does: apply_cost.py and insert_threads.py say why.
+// Puts and deletes records in a RocksDB as TiKV does: rocksdb_records.py says why.
 //
 // rocksdb_records FOLDER kvdb|raftdb
 //   prints, for each size of a write and each quarter of a memtable, nanoseconds of one thread's
