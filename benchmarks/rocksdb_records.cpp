@@ -224,7 +224,7 @@ void FillRaftdb(rocksdb::DB* database, Spent* spent) {
         records++;
       }
     database->Write({}, &batch);
-    spent->End("delete", part, records);
+    spent->End("delete " + std::to_string(kGc), part, records);
   }
 }
 
@@ -267,7 +267,8 @@ int main(int count, char** words) {
   options.enable_pipelined_write = kind == "pipelined" || kind == "raftdb";
   options.unordered_write = kind == "unordered";
 #ifdef MULTI_BATCH
-  options.enable_pipelined_write = options.enable_multi_thread_write = true;
+  options.enable_pipelined_write = true;
+  options.enable_multi_thread_write = kind != "raftdb";
 #endif
 #ifdef PIPELINED_COMMIT
   options.enable_pipelined_commit = kind != "raftdb";

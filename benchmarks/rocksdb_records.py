@@ -44,7 +44,14 @@ _Times = dict[str, list[float]]
 
 def main() -> int:
     """Prints a line a kind and size of a write; 2 without a compiler or RocksDB."""
-    version, folder = sys.argv[1:] or ("", "")
+    match sys.argv[1:]:
+        case []:
+            version, folder = "", ""
+        case [version, folder] if version in _TIKV:
+            pass
+        case _:
+            print(f"give {' or '.join(_TIKV)} and a folder, or nothing", file=sys.stderr)
+            return 2
     with TemporaryDirectory() as place:
         program = Path(place) / "rocksdb_records"
         try:

@@ -11,7 +11,6 @@ from analysis.metrics.catalogue import CAPACITY_METRICS, MetricKey
 from analysis.study.expectation import Expectation
 from analysis.study.study import Study
 from sim.scenario.quantities import RATE
-from sim.scenario.resolved import Scenario
 from sim.scenario.schema.tikv import DEFAULTS
 from sim.scenario.versions import parse_version
 
@@ -66,8 +65,7 @@ def no_locks(study: Study, cases: list[LintedCase]) -> Iterator[ScenarioWarning]
     modes = {case.scenario.tikv.lock_mode for case in cases}
     locks = any(case.scenario.workload.takes_locks for case in cases)
     is_control = any(claim.against and claim.above and claim.below for claim in study.expect)
-    alike = [_with_one_lock_mode(case.scenario) for case in cases]
-    if len(modes) > 1 and not locks and not is_control and alike.count(alike[0]) == len(alike):
+    if len(modes) > 1 and not locks and not is_control and _differ_in_nothing_else(cases):
         yield ScenarioWarning(
             "compare",
             "the kind of locks makes no difference to transactions that take none (in auto-commit "
@@ -75,8 +73,13 @@ def no_locks(study: Study, cases: list[LintedCase]) -> Iterator[ScenarioWarning]
         )
 
 
-def _with_one_lock_mode(scenario: Scenario) -> Scenario:
-    return replace(scenario, tikv=replace(scenario.tikv, pipelined=True, in_memory=True))
+def _differ_in_nothing_else(cases: list[LintedCase]) -> bool:
+    """Returns whether the cases would be equal with one kind of locks."""
+    alike = [
+        replace(of, tikv=replace(of.tikv, pipelined=True, in_memory=True))
+        for of in (case.scenario for case in cases)
+    ]
+    return all(each == alike[0] for each in alike)
 
 
 def gate(case: LintedCase) -> Iterator[ScenarioWarning]:

@@ -34,7 +34,7 @@ WRITE_BATCH_LIMIT."""
 
 CONTENTION: Final = 0.12
 """By which share of its time a thread inserts longer for each other one that inserts. Source:
-measured with two threads, whom what is said above leaves 1.79 times as much as one."""
+measured, as above; with it two threads insert 1.79 times as much as one."""
 
 
 def contended(others: float) -> float:

@@ -59,7 +59,7 @@ CASES = [
     (
         "compare: the kind of locks makes no difference to transactions that take none",
         [AUTOCOMMIT],
-        [AUTOCOMMIT, "compare.pipelined.cluster.store_versions=5.4.0"],
+        [AUTOCOMMIT, ONE_KIND],
     ),
     (
         "operations.other.at: from 4500ms to the end too many stores are down for a quorum",

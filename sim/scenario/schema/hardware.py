@@ -239,7 +239,7 @@ class CpuCosts(Section):
     )
     raftdb_record_ns: int = COST.key(
         "RocksDB as the raft log, per record: store pollers put each entry and the region's state, "
-        "and a background thread deletes each entry. Source: measured, 1.2 to 2.9 a put at the "
+        "and a background thread deletes each entry. Source: measured, 1.2 to 2.7 a put at the "
         "clock of i3.4xlarge.",
         default="2us",
     )
