@@ -121,6 +121,9 @@ def _against_baseline(pair: _Pair) -> Iterator[str]:
     Where the disks write more because more is done, that comes first: it is not what the question
     about a transaction's bytes lets expect.
     """
+    if _is_alike(pair):
+        yield f"With {pair.name}, all main numbers are the same as with {pair.found.baseline}."
+        return
     does_more = _writes_more_by_doing_more(pair)
     if does_more:
         yield pair.part(BANDWIDTH, _more_done_words)
@@ -132,6 +135,13 @@ def _against_baseline(pair: _Pair) -> Iterator[str]:
     bandwidth = "" if does_more else pair.part(BANDWIDTH, _bandwidth_words)
     if bandwidth:
         yield bandwidth
+
+
+def _is_alike(pair: _Pair) -> bool:
+    """Returns whether nothing tells the two apart: the same transactions with the same times."""
+    ratios = [pair.ratio(headline.key) for headline in HEADLINES]
+    there = [ratio for ratio in ratios if ratio.is_there]
+    return bool(there) and all(ratio.value == 1 and not ratio.half > 0 for ratio in there)
 
 
 def _writes_more_by_doing_more(pair: _Pair) -> bool:
@@ -226,7 +236,13 @@ def _of_one(found: Findings) -> Iterator[str]:
         yield f"Latencies are refused: {refused}."
     for headline, number in zip(HEADLINES, numbers, strict=True):
         if number.is_there:
-            text = number.text(headline.scale)
-            unit = f" {headline.unit}" if headline.unit and text != NOT_KNOWN else ""
-            yield f"{headline.name}: {text}{unit}."
+            yield f"{headline.name}: {_with_unit(number.scaled(headline.scale), headline.unit)}."
     yield from filter(None, (waits_words(found, point), full_words(found, point)))
+
+
+def _with_unit(number: StudyNumber, unit: str) -> str:
+    """Returns ``450 ± 3 KiB`` or ``450 KiB (n=1)``."""
+    text, _, single = number.text().partition(" (n=")
+    if text == NOT_KNOWN or not unit:
+        return number.text()
+    return f"{text} {unit}{single and ' (n='}{single}"

@@ -13,7 +13,7 @@ from analysis.study.study_outcome import StudyOutcome
 from analysis.study.units import at_point
 
 _SAYS: Final = {
-    Verdict.OUTAGE: "work stopped and had not come back when the run ended",
+    Verdict.OUTAGE: "work stopped or nearly stopped, and had not come back when the run ended",
     Verdict.DEGRADED: "throughput fell or transactions took far longer after something was done "
     "to the cluster",
     Verdict.OVERLOADED: "work piled up: more was asked for than was done",

@@ -17,6 +17,7 @@ from analysis.running.listener import RunListener
 from analysis.running.rounds import Plots
 from analysis.study.finished_study import FinishedStudy
 from analysis.study.study_folder import write_text_whole
+from analysis.study.units import count
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +54,7 @@ def _present(
     phases: dict[str, float],
 ) -> tuple[dict[str, Any], Path]:
     """Writes summary, metrics, figures and page."""
-    with listener.phase(f"summing up {len(run.done):,} units"):
+    with listener.phase(f"summing up {count(len(run.done), 'unit')}"):
         tables, summary = sum_up(run, starter, points_drawn(run))
     listener.summed_up(run, summary)
     from analysis.export.openmetrics import write_metrics

@@ -70,8 +70,10 @@ def test_the_gravest_decides(content: dict[str, Any], outcome: str, fails: bool)
 def test_every_case_that_stopped_is_named_the_worst_first() -> None:
     found = study_verdict(summary("stable", "degraded", "outage"))
     assert found.stopped == ("v2: outage (because)", "v1: degraded (because)")
-    says = "in 1 of 3 cases, v2, work stopped and had not come back when the run ended."
-    assert found.says == says
+    assert found.says == (
+        "in 1 of 3 cases, v2, work stopped or nearly stopped, and had not come back when the run "
+        "ended."
+    )
     two = study_verdict(summary("stable", "degraded", "degraded")).says
     assert two.startswith("in 2 of 3 cases throughput fell")
     assert study_verdict(summary("stable")).stopped == ()

@@ -101,6 +101,20 @@ def test_rates_that_differ_by_less_than_is_shown_are_as_many() -> None:
     assert any("the cluster commits as many transactions a second (1,000)" in each for each in said)
 
 
+def test_what_nothing_tells_apart_is_one_sentence() -> None:
+    assert answer(found({}, half=0.0)) == (
+        "With in_memory, all main numbers are the same as with pipelined.",
+    )
+    assert len(answer(found({}))) > 1  # By chance.
+
+
+def test_a_single_run_has_its_number_of_runs_behind_the_unit() -> None:
+    row = {"metric": "disk_write_bytes_per_txn", "class": "all", "stat": "mean", "point": {}}
+    alone = row | {"variant": "in_memory", "value": 204_800.0, "replications": 1}
+    said = answer(findings([{}], [alone | {"ci_low": None, "ci_high": None}], []))
+    assert said == ("Disk writes per transaction: 200 KiB (n=1).",)
+
+
 @pytest.mark.parametrize(
     ("ratios", "last"),
     [
