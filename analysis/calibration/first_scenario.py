@@ -128,7 +128,7 @@ def _cluster(
     if measured.network is not None:
         parts.append(measured.network.part)
     parts += [part for part in tikv if part.section == "hardware"]
-    version = f"behaviour: {_ASSUMED}, since no tikv.toml says its version. Older TiKV: v6.0."
+    version = f"behaviour: {_ASSUMED}, since no tikv.toml says its version. Write yours."
     own = next((part for part in tikv if part.section == "tikv"), Part("tikv", (), {}))
     parts.append(Part("tikv", (version, *own.said), {"behaviour": _VERSION} | own.keys))
     return parts

@@ -11,8 +11,7 @@ from analysis.metrics.catalogue import CAPACITY_METRICS, MetricKey
 from analysis.study.expectation import Expectation
 from analysis.study.study import Study
 from sim.scenario.quantities import RATE
-from sim.scenario.schema.tikv import DEFAULTS
-from sim.scenario.versions import parse_version
+from sim.scenario.versions import RELEASES, parse_version
 
 _MODES: Final = ("in_memory", "pipelined")
 _MEANS_FIRST: Final = ("baseline", "base", "control", "before", "default")
@@ -94,16 +93,17 @@ def gate(case: LintedCase) -> Iterator[ScenarioWarning]:
 
 def versions(case: LintedCase) -> Iterator[ScenarioWarning]:
     """Yields versions of which more is expected than the model makes of a version."""
-    behaviour = case.scenario.tikv.behaviour
-    modelled = parse_version(DEFAULTS[behaviour]["version"])
+    tikv = case.scenario.tikv
     for version in case.scenario.cluster.store_versions:
-        if parse_version(version)[:2] > modelled[:2]:
+        major, minor, _ = parse_version(version)
+        if (major, minor) > tikv.version[:2]:
+            release = f"v{major}.{minor}"
+            remedy = f"write tikv.behaviour: {release if release in RELEASES else RELEASES[-1]}"
             yield ScenarioWarning(
                 "cluster.store_versions",
-                f"stores of {version} still have the rules and defaults of {behaviour}: a version "
-                "only decides on the gate of in-memory locks and on how writes to RocksDB meet, "
-                "both as from 6.0.0; change tikv.behaviour "
-                "(docs/COOKBOOK.md says what to set for each version)",
+                f"stores of {version} still have the rules and defaults of {tikv.behaviour}: here "
+                "a version only decides on the gate of in-memory locks and on how writes to "
+                f"RocksDB meet, both as from 6.0.0; {remedy}",
             )
 
 

@@ -15,14 +15,16 @@ from typing import Any, Final
 from analysis.metrics.catalogue import METRICS
 from analysis.report.reference_words import (
     PROFILE_COLUMNS,
+    changed_words,
     default_words,
     kind_words,
     profile_rows,
 )
 from analysis.study.json_schema import json_schema
-from sim.scenario.fields import meaning_and_source
+from sim.scenario.fields import ByVersion, meaning_and_source
 from sim.scenario.schema.operations import OPERATIONS
-from sim.scenario.schema.tikv import DEFAULTS, Tikv
+from sim.scenario.schema.run import Tidb
+from sim.scenario.schema.tikv import Tikv
 from sim.scenario.section import keys_of
 
 _KEYS: Final = ("key", "values", "default", "meaning", "where from")
@@ -207,33 +209,24 @@ def _definitions() -> dict[str, Any]:
 
 def _key_table(title: str, section: Mapping[str, Any], keys: Iterable[str]) -> ReferenceTable:
     titles = {name: _link(heading) for heading, name in _headings()}
-    by_version = _defaults_by_version() if "raft-engine.enable" in section["properties"] else {}
+    changed = _changed_defaults()
     rows = []
     for key in keys:
         schema = section["properties"][key]
         meaning, source = meaning_and_source(schema.get("description", ""))
-        rows.append((
-            f"`{key}`", kind_words(schema, titles), default_words(key, section, by_version),
-            meaning, source,
-        ))  # fmt: skip
+        default = changed.get(key) or default_words(key, section)
+        rows.append((f"`{key}`", kind_words(schema, titles), default, meaning, source))
     text = " ".join(section["description"].split())
     return ReferenceTable(title, text, _KEYS, tuple(rows))
 
 
-def _defaults_by_version() -> dict[str, dict[str, str]]:
-    """Returns by key of TiKV, by version, the defaults that changed."""
-    found: dict[str, dict[str, str]] = {}
-    for name, key in keys_of(Tikv).items():
-        if all(key.field in values for values in DEFAULTS.values()):
-            found[name] = {
-                version: _plain(key.form.written(values[key.field]))
-                for version, values in DEFAULTS.items()
-            }
-    return found
-
-
-def _plain(value: object) -> str:
-    return str(value).lower() if isinstance(value, bool) else str(value)
+@cache
+def _changed_defaults() -> dict[str, str]:
+    """Returns by key the defaults that changed between versions, in words."""
+    keys = [*keys_of(Tikv).values(), *keys_of(Tidb).values()]
+    return {
+        key.name: changed_words(key.default) for key in keys if isinstance(key.default, ByVersion)
+    }
 
 
 def _operation_tables() -> Iterator[ReferenceTable]:

@@ -7,12 +7,17 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
+from sim.scenario.fields import ByVersion
 from sim.scenario.profiles import profiles
 
 _Schema = Mapping[str, Any]
 
 _REF: Final = "#/$defs/"
 _REGION: Final = "an id, `hottest`, `random`, `{table, row}` or `{key}`"
+
+
+_MOST_WORDS: Final = 16
+"""Of one key that are listed; releases are more."""
 
 
 def kind_words(schema: _Schema, titles: Mapping[str, str]) -> str:
@@ -31,7 +36,8 @@ def kind_words(schema: _Schema, titles: Mapping[str, str]) -> str:
     if "const" in schema:
         return _code(schema["const"])
     if "enum" in schema:
-        return ", ".join(_code(value) for value in schema["enum"])
+        words = [_code(value) for value in schema["enum"]]
+        return ", ".join(words if len(words) <= _MOST_WORDS else [*words[:3], "…", words[-1]])
     return _typed(schema, titles)
 
 
@@ -110,17 +116,9 @@ def _code(value: object) -> str:
     return f"`{value}`"
 
 
-def default_words(name: str, section: _Schema, by_version: Mapping[str, Mapping[str, str]]) -> str:
-    """Returns a key's default.
-
-    Args:
-        name: the key.
-        section: the definition that has it.
-        by_version: by key, by version of TiKV, the default there.
-    """
+def default_words(name: str, section: _Schema) -> str:
+    """Returns a key's default, from the definition that has the key."""
     schema = section["properties"][name]
-    if name in by_version:
-        return _version_words(by_version[name])
     if name in section.get("required", ()):
         return "required"
     default = schema.get("default")
@@ -130,11 +128,14 @@ def default_words(name: str, section: _Schema, by_version: Mapping[str, Mapping[
     return _code(re.sub(r"^(\d+)\.0$", r"\1", text))
 
 
-def _version_words(values: Mapping[str, str]) -> str:
-    versions: dict[str, list[str]] = {}
-    for version, value in values.items():
-        versions.setdefault(value, []).append(version)
-    return "; ".join(f"`{value}` ({', '.join(of)})" for value, of in versions.items())
+def changed_words(default: ByVersion) -> str:
+    """Returns ```0`, since v8.0 `1```."""
+    since = (f"since {release} {_code(_plain(value))}" for release, value in default.since.items())
+    return ", ".join([_code(_plain(default.first)), *since])
+
+
+def _plain(value: object) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 PROFILE_COLUMNS: Final = {

@@ -143,7 +143,7 @@ def draw(scenario: Scenario, transactions: int = SAMPLE) -> Sample:
     """Draws transactions of a scenario, whose lock mode does not matter."""
     workload = build_workload(scenario.workload, Streams(scenario.run.seed, 0))
     regions = lay_out(scenario, workload.tables())
-    planner = Planner(regions, scenario.cluster.tidb, lock_format(scenario.tikv.behaviour))
+    planner = Planner(regions, scenario.cluster.tidb, lock_format(scenario.tikv.version))
     clients = scenario.workload.threads or scenario.cluster.tidb_nodes
     shares = {each.name: each.weight for each in scenario.workload.transactions}
     if scenario.workload.kind == "tpcc":

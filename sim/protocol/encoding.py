@@ -108,15 +108,15 @@ class LockFormat:
 
 
 @cache
-def lock_format(behaviour: str) -> LockFormat:
-    """Returns the lock records of ``rfc77``, ``v6.0`` or ``v8.5``.
+def lock_format(version: tuple[int, int, int]) -> LockFormat:
+    """Returns the lock records of a version of TiKV.
 
-    ``last_change`` came with v6.5; the struct in memory grew from 48 to 80 B by v7.2.
+    Source: tikv/tikv components/txn_types/src/lock.rs: ``last_change`` came with v6.5,
+    ``is_locked_with_conflict``, which only makes the struct longer, with v7.2.
     """
-    if behaviour == "v8.5":
-        return LockFormat(last_change=True, struct_bytes=80)
-    assert behaviour in ("rfc77", "v6.0"), f"unknown behaviour {behaviour!r}"
-    return LockFormat(last_change=False, struct_bytes=48)
+    if version < (6, 5, 0):
+        return LockFormat(last_change=False, struct_bytes=48)
+    return LockFormat(last_change=True, struct_bytes=64 if version < (7, 2, 0) else 80)
 
 
 @cache

@@ -48,7 +48,7 @@ class Mvcc:
     __slots__ = ("garbage", "keep_rows", "lock_format", "locks", "writes")
 
     def __init__(self, lock_records: LockFormat | None = None, *, keep_rows: bool = False) -> None:
-        self.lock_format = lock_records or lock_format("v8.5")
+        self.lock_format = lock_records or lock_format((8, 5, 0))
         self.keep_rows = keep_rows
         self.locks: dict[bytes, Lock] = {}
         self.writes: dict[bytes, Write] = {}

@@ -24,7 +24,7 @@ class ReplicaFactory:
     def __init__(self, tikv: Tikv, timeouts: Stream) -> None:
         self._tikv = tikv
         self._timeouts = timeouts
-        self._lock_format = lock_format(tikv.behaviour)
+        self._lock_format = lock_format(tikv.version)
         self.keep_rows = False
         """Whether versions without payload are kept as well; a study's rows were never loaded."""
 

@@ -39,7 +39,7 @@ from sim.raftstore.propose import (
     propose_admin,
     propose_locks,
 )
-from sim.scenario.versions import IN_MEMORY_SINCE
+from sim.scenario.versions import IN_MEMORY_SINCE, TRANSFER_UNCHECKED_SINCE
 from sim.transport.messages import DiskUsage, TransferLeaderAck, TransferLeaderRequest
 
 
@@ -218,8 +218,8 @@ class LeaderTransfer:
         if peer.merge is not None:  # Like every proposal behind a fence (ProposalInMergingMode).
             self._ctx.probe.mark("transfer.met_merge")
             return
-        # Since v8.5 a split or merge under way stops the locks, but not the command.
-        checks = self._ctx.tikv.behaviour != "v8.5"
+        # Since then a split or merge under way stops the locks, but not the command.
+        checks = self._ctx.tikv.version < TRANSFER_UNCHECKED_SINCE
         command = TransferLeaderCommand(to_store, peer.raft.term, checks_epoch=checks)
         if admits_admin(self._ctx, peer) and not conflicts(peer, command):
             propose_admin(peer, command)

@@ -21,6 +21,7 @@ from sim.raftstore.disk_full import admits_admin
 from sim.raftstore.msg import Applied, AskSplit, Campaign
 from sim.raftstore.peer import AppliedState, Peer
 from sim.raftstore.propose import Proposals, conflicts, propose_admin
+from sim.scenario.versions import CAMPAIGN_LATER_SINCE
 
 
 class SplitRegion:
@@ -29,7 +30,7 @@ class SplitRegion:
     def __init__(self, ctx: StoreContext, proposals: Proposals) -> None:
         self._ctx = ctx
         self._proposals = proposals
-        self._campaigns_later = ctx.tikv.behaviour == "v8.5"
+        self._campaigns_later = ctx.tikv.version >= CAMPAIGN_LATER_SINCE
 
     def ask(self, peer: Peer, mail: AskSplit) -> None:
         """Proposes a split, if this peer leads and the keys lie strictly inside its range."""
@@ -100,7 +101,7 @@ class SplitRegion:
     def parent_leads(self, peer: Peer) -> None:
         """Lets children stand for election whose parent led nothing when they were split off.
 
-        Source: tikv/tikv#17625 (v8.5): else such a region may be without leader for long.
+        Source: tikv/tikv#17625: else such a region may be without leader for long.
         """
         if self._campaigns_later:
             for region_id in peer.uncampaigned:

@@ -26,6 +26,7 @@ from sim.scenario.quantities import (
     QuantityKind,
 )
 from sim.scenario.tree import WRONG, Place, node_of
+from sim.scenario.versions import Version, release_version
 
 _T = TypeVar("_T")
 
@@ -33,6 +34,20 @@ Schema = dict[str, Any]
 
 REQUIRED: Final = object()
 """The default of a key that must be given."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ByVersion:
+    """A default that changed, as users would write it; it is filled in once the version is known.
+
+    Attributes:
+        first: what it was in the oldest version.
+        since: what it became, by release, in their order.
+    """
+
+    first: Any
+    since: Mapping[str, Any]
+
 
 MISSING: Final = "missing; write it"
 NO_MAPPING: Final = "must be a mapping, is {}; write {{{}}}"
@@ -87,13 +102,15 @@ class Form:
         Args:
             description: what it means; "Source:" and where its default is from. Without a source
                 the value is the user's own, and the description says that it is given.
-            default: as users would write it; without one the key must be given.
+            default: as users would write it; without one the key must be given. A field whose
+                default changed is None until it is filled in.
             name: in the file, where it is not the field's name without its unit.
         """
         said = {"key": self.note(description, default=default, name=name)}
         if default is REQUIRED:
             return field(metadata=said)
-        return field(default=self._read_default(default), metadata=said)
+        made = None if isinstance(default, ByVersion) else self.read_default(default)
+        return field(default=made, metadata=said)
 
     def note(self, description: str = "", *, default: Any = REQUIRED, name: str = "") -> Key:
         """Returns a key that is read and checked, and is no part of the section's value."""
@@ -101,7 +118,8 @@ class Form:
             description = f"{description} Source: given.".lstrip()
         return Key(self, description, default, name)
 
-    def _read_default(self, default: Any) -> Any:
+    def read_default(self, default: Any) -> Any:
+        """Returns the value of a default that is written as users would write it."""
         if default is None or (self.auto and default == "auto"):
             return None
         place = Place(node_of(default, Mark("default")), (), [])
@@ -122,6 +140,15 @@ class Key:
     field: str = ""
     """In Python: the name in the file with the unit behind it."""
     is_note: bool = False
+
+    def default_in(self, version: Version) -> Any:
+        """Returns the value that a default which changed has in a version of TiKV."""
+        assert isinstance(self.default, ByVersion), f"{self.name} has always had one default"
+        default = self.default.first
+        for release, became in self.default.since.items():
+            if version >= release_version(release):
+                default = became
+        return self.form.read_default(default)
 
     @property
     def missing(self) -> str:

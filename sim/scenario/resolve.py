@@ -7,8 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import cache
 from typing import Any, TypeVar
 
+from sim.scenario.fields import ByVersion
 from sim.scenario.problems import Problem, shown, suggestion
 from sim.scenario.profiles import expanded
 from sim.scenario.resolve_operations import resolved_operations
@@ -16,17 +18,17 @@ from sim.scenario.resolved import Scenario
 from sim.scenario.schema.etcd import EtcdSection
 from sim.scenario.schema.hardware import Hardware
 from sim.scenario.schema.operations import Operation, SetConfig
-from sim.scenario.schema.run import Run, Topology
+from sim.scenario.schema.run import Run, Tidb, Topology
 from sim.scenario.schema.tikv import (
-    DEFAULTS,
     Tikv,
     instance_limit_bytes,
     scheduler_workers,
     unified_readers,
 )
 from sim.scenario.schema.workload import SECTIONS, AnyWorkload, TpccSection
-from sim.scenario.section import Section, validated
+from sim.scenario.section import Section, keys_of, validated
 from sim.scenario.tree import Node, Place
+from sim.scenario.versions import Version
 
 _S = TypeVar("_S", bound=Section)
 
@@ -104,10 +106,10 @@ def _check_etcd(
 
 def _cluster(cluster: Topology, tikv: Tikv) -> Topology:
     """Returns the cluster with the defaults of TiKV's version."""
-    defaults = DEFAULTS[tikv.behaviour]
-    given: Any = cluster.store_versions or str(defaults["version"])
+    given: Any = cluster.store_versions or ".".join(map(str, tikv.version))
     versions = (given,) * cluster.stores if isinstance(given, str) else given
-    return replace(cluster, store_versions=versions, tidb=_filled(cluster.tidb, defaults))
+    tidb = _filled(cluster.tidb, _defaults_in(tikv.version, Tidb))
+    return replace(cluster, store_versions=versions, tidb=tidb)
 
 
 def resolved_tikv(tikv: Tikv, hardware: Hardware, operations: Sequence[Operation]) -> Tikv:
@@ -117,14 +119,25 @@ def resolved_tikv(tikv: Tikv, hardware: Hardware, operations: Sequence[Operation
     """
     changed = [each.key for each in operations if isinstance(each, SetConfig)]
     hidden = not tikv.pipelined and "pessimistic-txn.pipelined" not in changed
-    defaults = DEFAULTS[tikv.behaviour] | {
+    defaults = _defaults_in(tikv.version, Tikv) | {
         "in_memory_instance_size_limit_bytes": instance_limit_bytes(
             tikv.behaviour, hardware.store_memory_bytes
         ),
         "scheduler_worker_pool_size": scheduler_workers(hardware.store_cores),
         "readpool_unified_max_thread_count": unified_readers(hardware.store_cores),
     }
-    return _filled(replace(tikv, in_memory=tikv.in_memory and not hidden), defaults)
+    filled = _filled(tikv, defaults)
+    return replace(filled, in_memory=filled.in_memory and not hidden)
+
+
+@cache
+def _defaults_in(version: Version, section: type[Section]) -> dict[str, Any]:
+    """Returns by field the defaults that changed, as they are in a version."""
+    return {
+        key.field: key.default_in(version)
+        for key in keys_of(section).values()
+        if isinstance(key.default, ByVersion)
+    }
 
 
 def _filled(section: _S, defaults: Mapping[str, Any]) -> _S:

@@ -21,7 +21,15 @@ from dataclasses import Field, dataclass, fields, replace
 from inspect import cleandoc, get_annotations
 from typing import Any, ClassVar, Self, TypeVar
 
-from sim.scenario.fields import NO_MAPPING, REQUIRED, Form, Key, Schema, Wrong
+from sim.scenario.fields import (
+    NO_MAPPING,
+    REQUIRED,
+    ByVersion,
+    Form,
+    Key,
+    Schema,
+    Wrong,
+)
 from sim.scenario.problems import shown, suggestion
 from sim.scenario.tree import WRONG, Node, Place
 
@@ -149,12 +157,13 @@ def _definition(section: type[Section], definitions: dict[str, Schema]) -> Schem
 def property_schema(key: Key, definitions: dict[str, Schema]) -> Schema:
     """Returns the JSON Schema of a key."""
     form = key.form.described(definitions)
-    if key.default is None:
+    default = None if isinstance(key.default, ByVersion) else key.default
+    if default is None:
         form = {"anyOf": [*form.get("anyOf", [form]), {"type": "null"}]}
     if not isinstance(key.form, SectionOf):
         form = {"title": key.name.title().replace("_", " ")} | form
-    if key.default not in (REQUIRED, {}):
-        form |= {"default": key.default}
+    if default not in (REQUIRED, {}):
+        form |= {"default": default}
     return form | {"description": key.description}
 
 

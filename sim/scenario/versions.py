@@ -1,5 +1,6 @@
 """Versions of TiKV, as numbers that can be compared."""
 
+from functools import cache
 from typing import Final
 
 Version = tuple[int, int, int]
@@ -9,6 +10,30 @@ IN_MEMORY_SINCE: Final[Version] = (6, 0, 0)
 
 COMMIT_PIPELINE_SINCE: Final[Version] = (6, 0, 0)
 """From when on threads insert into RocksDB's memtables side by side (tikv/tikv#12060)."""
+
+TXN_STATUS_CACHE_SINCE: Final[Version] = (7, 5, 0)
+"""Scheduler remembers which transactions were committed lately (tikv/tikv
+src/storage/txn/txn_status_cache.rs)."""
+
+CAMPAIGN_LATER_SINCE: Final[Version] = (8, 5, 0)
+"""Children of a split stand for election once their parent leads (tikv/tikv#17625)."""
+
+TRANSFER_UNCHECKED_SINCE: Final[Version] = (8, 5, 0)
+"""TransferLeader is proposed whatever is under way in its region (tikv/tikv#17643)."""
+
+_LAST_MINORS: Final = {5: 4, 6: 6, 7: 6, 8: 5}
+"""By major version: the last minor one that was released; later ones are not modelled."""
+
+RELEASES: Final = tuple(
+    f"v{major}.{minor}" for major, last in _LAST_MINORS.items() for minor in range(last + 1)
+)
+"""Releases whose rules and defaults the model knows, the oldest first."""
+
+
+@cache
+def release_version(release: str) -> Version:
+    """Returns the first version of a release such as ``v6.5``; RFC 77 was written for v6.0."""
+    return parse_version("6.0.0" if release == "rfc77" else f"{release}.0")
 
 
 def parse_version(text: str) -> Version:

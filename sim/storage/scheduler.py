@@ -43,6 +43,7 @@ from sim.raftstore.peer import Peer, RaftCommand
 from sim.raftstore.store import Raftstore
 from sim.record.recorder import Recorder
 from sim.scenario.resolved import Scenario
+from sim.scenario.versions import TXN_STATUS_CACHE_SINCE
 from sim.storage.block_cache import BlockCache
 from sim.storage.commands import (
     Execute,
@@ -110,7 +111,7 @@ class Scheduler:
         table_bytes = recorder.series("lock_table_bytes", f"store-{ctx.store_id}")
         self.lock_paths = LockPaths(scenario.tikv, probe, table_bytes)
         self.latches = Latches(scenario.tikv.scheduler_concurrency)
-        self._caches_txn_status = scenario.tikv.behaviour == "v8.5"
+        self._caches_txn_status = scenario.tikv.version >= TXN_STATUS_CACHE_SINCE
         self._txn_status_cache = TxnStatusCache(enabled=self._caches_txn_status)
         self._waiting_for_latches: dict[int, KvRequest] = {}
         self._last_cid = 0

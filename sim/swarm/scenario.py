@@ -12,7 +12,7 @@ from sim.scenario.problems import Problem, ScenarioError
 from sim.scenario.reader import read_text
 from sim.scenario.resolve import resolved
 from sim.scenario.resolved import Scenario
-from sim.scenario.schema.tikv import Behaviour, Fallback
+from sim.scenario.schema.tikv import Fallback
 from sim.swarm.recipe import Recipe
 from sim.units import NS_PER_MS, NS_PER_S
 
@@ -109,7 +109,7 @@ def scenario_of(recipe: Recipe) -> Scenario:
 def _tikv(recipe: Recipe) -> dict[str, Any]:
     tick_ns = recipe.tick_ms * NS_PER_MS
     return {
-        "behaviour": cast("Behaviour", recipe.behaviour),
+        "behaviour": recipe.behaviour,
         "pipelined": recipe.pipelined,
         "in_memory": recipe.in_memory,
         "in_memory_fallback": cast("Fallback", recipe.fallback),

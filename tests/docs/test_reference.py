@@ -64,7 +64,7 @@ def test_contents_lead_to_headings() -> None:
 
 def test_a_default_that_changed_is_told_by_version() -> None:
     row = next(line for line in LINES if line.startswith("| `raftstore.store-io-pool-size`"))
-    assert "| `0` (rfc77, v6.0); `1` (v8.5) |" in row
+    assert "| `0`, since v8.0 `1` |" in row
 
 
 def test_the_command_prints_what_has_a_word_in_its_name(capsys: pytest.CaptureFixture[str]) -> None:

@@ -24,7 +24,7 @@ class ScriptedRegion:
     """Runs percolator commands, one after the other, and prints the state they leave."""
 
     def __init__(self, records: LockFormat | None = None) -> None:
-        self._records = records or lock_format("v8.5")
+        self._records = records or lock_format((8, 5, 0))
         self._begin()
 
     def _begin(self) -> None:

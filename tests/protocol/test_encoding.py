@@ -30,7 +30,7 @@ from sim.protocol.percolator import (
 )
 from sim.protocol.write_batch import WriteBatch
 
-V6, V8 = lock_format("v6.0"), lock_format("v8.5")
+V6, V8 = lock_format((6, 0, 0)), lock_format((8, 5, 0))
 PRIMARY = record_key(5, 1, 1)
 
 # go-tpc's rows: (key, value bytes, and bytes in a raft entry of lock put, prewrite, commit), as a
@@ -222,9 +222,16 @@ def test_requests_grow_with_their_lengths() -> None:
     assert wal_put_bytes(27, 61) == 2 + 1 + 28 + 1 + 61
 
 
-def test_unknown_behaviour() -> None:
-    with pytest.raises(AssertionError, match="unknown behaviour"):
-        lock_format("v4.0")
+@pytest.mark.parametrize(
+    ("version", "accounted", "record"),
+    [((6, 0, 0), 94, 51), ((6, 4, 0), 94, 51), ((6, 5, 0), 110, 61), ((7, 2, 0), 126, 61)],
+)
+def test_locks_grew_with_versions(
+    version: tuple[int, int, int], accounted: int, record: int
+) -> None:
+    sizes = lock_format(version).pessimistic(19, 19)
+    assert sizes.memory_bytes == accounted  # 27 B of key, 19 of primary, the struct.
+    assert sizes.lock_value_bytes == record
 
 
 @pytest.mark.parametrize(

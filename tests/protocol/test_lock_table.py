@@ -16,7 +16,7 @@ from tests import datadriven
 from tests.datadriven import Command
 from tests.protocol.mutants import must_be_caught
 
-V6, V8 = lock_format("v6.0"), lock_format("v8.5")
+V6, V8 = lock_format((6, 0, 0)), lock_format((8, 5, 0))
 
 
 def lock_on(

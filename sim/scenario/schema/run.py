@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from sim.scenario.fields import SWITCH, VERSIONS, Count, Duration, Wrong
+from sim.scenario.fields import SWITCH, VERSIONS, ByVersion, Count, Duration, Wrong
 from sim.scenario.quantities import DURATION
 from sim.scenario.section import Section, SectionOf
 
@@ -89,8 +89,8 @@ class Tidb(Section):
     )
     fair_locking: bool = SWITCH.key(
         "Keep the place in the queue when a single-key lock request meets a conflict. Source: "
-        "TiDB docs, system variables: ON since v7.0, so on for v8.5 and off before.",
-        default=None,
+        "TiDB docs, system variables.",
+        default=ByVersion(first=False, since={"v7.0": True}),
         name="tidb_pessimistic_txn_fair_locking",
     )
     max_retry_count: int = Count(0, 1_000_000).key(
@@ -125,11 +125,10 @@ class Topology(Section):
         default="auto",
     )
     store_versions: tuple[str, ...] = VERSIONS.key(
-        "TiKV's version on every store at the start, one for all or a list. It only decides "
-        "whether the feature gate of in-memory locks is open, and whether apply threads write to "
-        "RocksDB side by side (both from 6.0.0); rules and defaults are those of tikv.behaviour. "
-        "Source: tikv/tikv#12078, tikv/tikv#12060; by default the version of tikv.behaviour, "
-        "6.0.0 for rfc77.",
+        "TiKV's version on every store at the start, one for all or a list, for upgrades: it only "
+        "decides whether the feature gate of in-memory locks is open, and whether apply threads "
+        "write to RocksDB side by side (both from 6.0.0). Source: tikv/tikv#12078, "
+        "tikv/tikv#12060; by default the release that tikv.behaviour names, 6.0.0 for rfc77.",
         default=None,
     )
     tidb: Tidb = SectionOf(Tidb).key(

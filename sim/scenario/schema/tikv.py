@@ -1,7 +1,6 @@
 """Section ``tikv``: TiKV's own keys, dotted, and their defaults by version.
 
-A key whose default changed between versions has None here and its value in ``DEFAULTS``; which row
-of it applies is ``behaviour``.
+Which default applies, of those that changed, is ``behaviour``'s to say.
 
 Source: tikv/tikv src/config/mod.rs, components/raftstore/src/store/config.rs,
 components/raftstore/src/coprocessor/config.rs, src/server/lock_manager/config.rs; TiKV docs,
@@ -10,8 +9,9 @@ configuration file; release notes where a default changed.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
-from typing import Any, ClassVar, Final, Literal, get_args
+from typing import ClassVar, Final, Literal, get_args
 
 from sim.hardware.file_system import LogFile
 from sim.protocol.ablations import ABLATIONS
@@ -19,6 +19,7 @@ from sim.scenario.fields import (
     LIMIT,
     SWITCH,
     TEXT,
+    ByVersion,
     Count,
     Duration,
     Form,
@@ -32,9 +33,12 @@ from sim.scenario.fields import (
 from sim.scenario.problems import shown, suggestion
 from sim.scenario.quantities import DURATION
 from sim.scenario.section import Section
-from sim.units import GIB, KIB, MIB, NS_PER_US
+from sim.scenario.versions import RELEASES, Version, release_version
+from sim.units import GIB, KIB, MIB
 
-Behaviour = Literal["rfc77", "v6.0", "v8.5"]
+RFC: Final = "rfc77"
+"""The behaviour that is no release, but what RFC 77 says."""
+
 Fallback = Literal["sync", "pipelined"]
 LockMode = Literal["sync", "pipelined", "in_memory"]
 
@@ -46,39 +50,15 @@ COMPRESS_ABOVE_BYTES: Final = 8 * KIB
 LEAST_COMPRESSED_BYTES: Final = 4 * KIB
 """What TiKV lowers it to for write workers (src/config/mod.rs, RaftEngineConfig::optimize_for)."""
 
-_BEFORE_8: Final[dict[str, Any]] = {
-    "version": "6.0.0",
-    "store_io_pool_size": 0,
-    "raft_engine_enable": False,
-    "raft_engine_enable_log_recycle": False,
-    "raft_write_wait_duration_ns": 0,
-    "region_split_size_bytes": 96 * MIB,
-    "max_apply_unpersisted_log_limit": 0,
-    "fair_locking": False,
-}
-DEFAULTS: Final[dict[Behaviour, dict[str, Any]]] = {
-    "rfc77": _BEFORE_8,
-    "v6.0": _BEFORE_8,
-    "v8.5": {
-        "version": "8.5.0",
-        "store_io_pool_size": 1,
-        "raft_engine_enable": True,
-        "raft_engine_enable_log_recycle": True,
-        "raft_write_wait_duration_ns": 20 * NS_PER_US,
-        "region_split_size_bytes": 256 * MIB,
-        "max_apply_unpersisted_log_limit": 1024,
-        "fair_locking": True,
-    },
-}
-"""Values of keys that are not given, by version, in nanoseconds and bytes."""
+_LOWER_THRESHOLD_SINCE: Final[Version] = (8, 2, 0)
 
 
-def instance_limit_bytes(behaviour: Behaviour, store_memory_bytes: int) -> int:
+def instance_limit_bytes(behaviour: str, store_memory_bytes: int) -> int:
     """Returns the default limit of all in-memory locks of one store.
 
     Source: tikv/rfcs text/0077 (min(1 GiB, 5 % of memory)); tikv/tikv#11841 (100 MiB).
     """
-    return min(GIB, store_memory_bytes // 20) if behaviour == "rfc77" else 100 * MIB
+    return min(GIB, store_memory_bytes // 20) if behaviour == RFC else 100 * MIB
 
 
 def scheduler_workers(store_cores: int) -> int:
@@ -99,6 +79,23 @@ def unified_readers(store_cores: int) -> int:
     Source: TiKV docs, TiKV configuration file (80 % of the cores, at least 4).
     """
     return max(4, int(READ_POOL_SHARE * store_cores))
+
+
+class _Release(OneOf):
+    """A release of TiKV, or the RFC."""
+
+    def __init__(self) -> None:
+        super().__init__(RFC, *RELEASES)
+
+    def parse(self, value: object) -> str:
+        """Returns the release as its own documents write it."""
+        if isinstance(value, str) and value in self.words:
+            return value
+        found = re.match(r"v?(\d+\.\d+)", str(value))
+        near = f"v{found[1]}" if found else ""
+        if near not in RELEASES:
+            near = f"{RFC}, or a release from {RELEASES[0]} to {RELEASES[-1]}"
+        raise Wrong(f"must be a release, is {shown(value)}; write {near}")
 
 
 class _ReadBefore(Form):
@@ -126,10 +123,9 @@ def _known_ablations(names: tuple[str, ...]) -> tuple[str, ...]:
 class Tikv(Section):
     """TiKV's configuration, under TiKV's names."""
 
-    behaviour: Behaviour = OneOf(*get_args(Behaviour)).key(
-        "Rules and defaults that apply where they differ: the RFC's text, TiKV v6.0 or v8.5; for "
-        "versions between see docs/COOKBOOK.md. Source: our own default; in-memory locks are on "
-        "by default since v6.0.",
+    behaviour: str = _Release().key(
+        "The release whose rules and defaults apply, or rfc77, the RFC's text where TiKV differs "
+        "from it. Source: our own default; in-memory locks are on by default since v6.0.",
         default="v6.0",
     )
     file: ClassVar[Key] = _ReadBefore().note(
@@ -143,8 +139,8 @@ class Tikv(Section):
     )
     in_memory: bool = SWITCH.key(
         "Keep pessimistic locks in the leader's memory; has no effect unless pipelined is true. "
-        "Source: TiKV docs: true since v6.0; scheduler.rs (pessimistic_lock_mode).",
-        default=True,
+        "Source: TiKV docs; scheduler.rs (pessimistic_lock_mode).",
+        default=ByVersion(first=False, since={"v6.0": True}),
         name="pessimistic-txn.in-memory",
     )
     in_memory_peer_size_limit_bytes: int = LIMIT.key(
@@ -186,9 +182,8 @@ class Tikv(Section):
         name="raftstore.apply-pool-size",
     )
     store_io_pool_size: int = Count(0, 1_024).key(
-        "Threads that write the raft log; with 0 store pollers write it. Source: tikv/tikv "
-        "#16615: 1 since v8.0, 0 before.",
-        default=None,
+        "Threads that write the raft log; with 0 store pollers write it. Source: tikv/tikv#16615.",
+        default=ByVersion(first=0, since={"v8.0": 1}),
         name="raftstore.store-io-pool-size",
     )
     store_max_batch_size: int = Count(1, 100_000).key(
@@ -230,8 +225,8 @@ class Tikv(Section):
     )
     raft_write_wait_duration_ns: int = Duration("0us", "1s").key(
         "How long a write thread waits for more before it writes a small batch. Source: raftstore "
-        "store/config.rs: 20us since v8.3, unknown before.",
-        default=None,
+        "store/config.rs: unknown before v8.3.",
+        default=ByVersion(first="0us", since={"v8.3": "20us"}),
         name="raftstore.raft-write-wait-duration",
     )
     scheduler_concurrency: int = Count(1, 2**24).key(
@@ -262,19 +257,19 @@ class Tikv(Section):
         name="readpool.storage.normal-concurrency",
     )
     raft_engine_enable: bool = SWITCH.key(
-        "Whether the raft log is in raft-engine or raftdb. Source: TiKV docs: true since v6.1.",
-        default=None,
+        "Whether the raft log is in raft-engine or raftdb. Source: TiKV docs.",
+        default=ByVersion(first=False, since={"v6.1": True}),
         name="raft-engine.enable",
     )
     raft_engine_enable_log_recycle: bool = SWITCH.key(
         "Whether raft-engine overwrites its old files, which changes no metadata. Source: TiKV "
-        "docs: true since v6.3.",
-        default=None,
+        "docs.",
+        default=ByVersion(first=False, since={"v6.3": True}),
         name="raft-engine.enable-log-recycle",
     )
     region_split_size_bytes: int = Size("1MiB", "1TiB").key(
-        "Size of a region. Source: coprocessor/config.rs: 256MiB since v8.4, 96MiB before.",
-        default=None,
+        "Size of a region. Source: coprocessor/config.rs.",
+        default=ByVersion(first="96MiB", since={"v8.4": "256MiB"}),
         name="coprocessor.region-split-size",
     )
     reactive_memory_lock_tick_interval_ns: int = _TICK.key(
@@ -285,8 +280,8 @@ class Tikv(Section):
     )
     max_apply_unpersisted_log_limit: int = Count(0, 1_000_000).key(
         "Maximum number of committed entries that a leader applies before they are on its own "
-        "disk, with write workers. Source: tikv/tikv#16626: 1024 since v8.2, 0 before.",
-        default=None,
+        "disk, with write workers. Source: tikv/tikv#16626.",
+        default=ByVersion(first=0, since={"v8.2": 1_024}),
         name="raftstore.max-apply-unpersisted-log-limit",
     )
     reactive_memory_lock_timeout_tick: int = Count(1, 100_000).key(
@@ -379,6 +374,11 @@ class Tikv(Section):
                         at="raftstore.raft-heartbeat-ticks")  # fmt: skip
 
     @property
+    def version(self) -> Version:
+        """The version whose rules apply."""
+        return release_version(self.behaviour)
+
+    @property
     def apply_unpersisted_entries(self) -> int:
         """How many entries a leader may apply before they are on its own disk.
 
@@ -393,7 +393,8 @@ class Tikv(Section):
         Source: tikv/raft-engine src/config.rs (batch-compression-threshold 8KB); tikv/tikv
         src/config/mod.rs (RaftEngineConfig::optimize_for: less with write workers, since v8.2).
         """
-        workers = self.store_io_pool_size if self.behaviour == "v8.5" else 0
+        lower = self.version >= _LOWER_THRESHOLD_SINCE
+        workers = self.store_io_pool_size if lower else 0
         return max(COMPRESS_ABOVE_BYTES // (workers + 1), LEAST_COMPRESSED_BYTES)
 
     @property
