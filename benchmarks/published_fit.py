@@ -39,14 +39,14 @@ from sim.scenario.resolved import Scenario
 
 GUESSES_US: Final = {
     "tidb_statement": 40.0, "tikv_key": 20.0, "store_visit": 23.0, "apply_record": 3.0,
-    "thread_hop": 35.0, "thread_run": 35.0,
+    "thread_run": 35.0,
 }  # fmt: skip
-"""The costs that are fitted, a third of the figures, and what they would be without these figures.
+"""The costs that are fitted, a quarter of the figures, and what they would be without these.
 
 A point select's share of a TiDB node that does nothing else leaves 109 us for statement and
 request, a quarter of them to Go's collector; a key is two or three seeks in RocksDB; TiKV's
 documentation has 20 to 40 us a raftstore message, of which the message itself and a record of
-raftdb are some 7, and 20 to 50 us a woken thread; what TiKV does with a record before RocksDB has
+raftdb are some 7; what TiKV does with a record before RocksDB has
 it, half a dozen allocations, copies and comparisons, takes 3 us at most; a thread runs for one
 message.
 """

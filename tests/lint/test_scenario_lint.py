@@ -208,9 +208,7 @@ CASES = [
                                               "down: 1s, pause: 1s")],
     ),
     (
-        "cluster.store_versions: stores of 8.5.0 still have the rules and defaults of v6.0: here "
-        "a version only decides on the gate of in-memory locks and on how writes to RocksDB meet, "
-        "both as from 6.0.0; write tikv.behaviour: v8.5",
+        "cluster.store_versions: stores of 8.5.0 still have the rules and defaults of v6.0: here a",
         ["cluster.store_versions=8.5.0"],
         ["cluster.store_versions=8.5.1", "tikv.behaviour=v8.5"],
     ),

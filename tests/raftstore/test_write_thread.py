@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from itertools import accumulate
-from math import ceil, inf
+from math import inf
 from typing import Any
 
 import pytest
@@ -55,22 +55,42 @@ def test_a_write_alone_takes_as_long_as_one_thread() -> None:
     assert ends_us((0, 30, 9), (40, 20, 200)) == [30, 60]
 
 
-def test_who_waits_helps_with_the_pieces_of_others() -> None:
-    # For 10 us alone, then both insert the first one's 20; then the second its own.
-    assert ends_us((0, 30, 27), (10, 20, 27)) == about([10 + 20 / PAIR, 30 + 20 / PAIR])
+def test_who_waits_helps_once_a_piece_is_inserted() -> None:
+    # 16 of the 32 records of 1 us, then both the others, and likewise for the second write.
+    first = 16 + 16 / PAIR
+    assert ends_us((0, 32, 32), (10, 32, 32)) == about([first, first + 32])
+    ends = ends_us((0, 32, 32), (10, 32, 32), (30, 32, 32))
+    assert ends == about([first, 2 * first, 2 * first + 32])
 
 
 def test_a_write_of_one_piece_is_inserted_by_its_own_thread() -> None:
     assert ends_us((0, 30, PIECE_KEYS), (10, 20, PIECE_KEYS)) == [30, 50]
-    ends = about([10 + 20 / PAIR, 30 + 20 / PAIR])
-    assert ends_us((0, 30, PIECE_KEYS + 1), (10, 20, PIECE_KEYS)) == ends
 
 
 def test_those_that_have_waited_are_one_group_and_end_together() -> None:
-    # 60 us by three threads after 10; then 24 + 6 by two, as each has one piece.
-    first = 10 + 60 / THREE
-    both = first + 30 / PAIR
-    assert ends_us((0, 70, 81), (10, 24, 9), (10, 6, 9)) == about([first, both, both])
+    # A fifth of 80 us alone, then all three; then 16 of 32 us alone, and two the others.
+    first = 16 + 64 / THREE
+    both = first + 16 + 16 / PAIR
+    assert ends_us((0, 80, 80), (10, 24, 24), (10, 8, 8)) == about([first, both, both])
+
+
+@pytest.mark.parametrize(("records", "measured"), [(27, 1.19), (81, 1.58), (243, 1.71)])
+def test_two_threads_insert_as_much_more_as_was_measured(records: int, measured: float) -> None:
+    env = LeanEnv()
+    groups, done = WriteGroups(env), 0
+
+    def write() -> Story:
+        nonlocal done
+        process = env.this_process
+        while True:
+            groups.insert(process, records * US, records)
+            yield UNTIL_WOKEN
+            done += records
+
+    for _ in range(2):
+        env.process(write())
+    env.run_until(100_000 * US)
+    assert done / 100_000 == pytest.approx(measured, rel=0.03)
 
 
 @given(
@@ -90,20 +110,21 @@ def _twin(writes: list[Begun]) -> list[float]:
     """Goes from one arrival or end to the next."""
     ends, now = dict[int, float](), 0.0
     group: list[int] = []
-    left = 0.0
+    left = helped = 0.0
     while len(ends) < len(writes):
         here = [n for n, (at, _, _) in enumerate(writes) if at <= now and n not in ends]
         if not group:
             group = here
             left = float(sum(writes[n][1] for n in group))
-        pieces = sum(max(1, ceil(writes[n][2] / PIECE_KEYS)) for n in group)
-        threads = min(len(here), pieces)
+            records = sum(writes[n][2] for n in group)
+            helped = left * max(0, records - PIECE_KEYS) / max(1, records)
         coming = min((at for at, _, _ in writes if at > now), default=inf)
-        speed = threads / (1 + CONTENTION * (threads - 1))
-        end = now + left / speed if group else inf
-        left -= speed * (min(coming, end) - now)
+        speed = 1.0 if left > helped else len(here) / (1 + CONTENTION * (len(here) - 1))
+        until = helped if left > helped else 0.0
+        end = now + (left - until) / speed if group else inf
+        left = until if end <= coming else left - speed * (coming - now)
         now = min(coming, end)
-        if now == end:
+        if now == end and not until:
             ends |= dict.fromkeys(group, end)
             group = []
     return [ends[n] for n in range(len(writes))]

@@ -211,7 +211,7 @@ class CpuCosts(Section):
     tikv_key_ns: int = COST.key(
         "TiKV, per key of a read, a lock request, or an optimistic prewrite: finding its locks and "
         "versions. Source: fit.",
-        default="37us",
+        default="38us",
     )
     tikv_load_lock_ns: int = COST.key(
         "TiKV, per key of any other command, which finds its lock and looks no further. Source: "
@@ -261,9 +261,9 @@ class CpuCosts(Section):
         default=6.5,
     )
     thread_hop_ns: int = COST.key(
-        "Time from waking a thread until it runs, on an idle node. Source: fit; TiKV docs, tune "
-        "thread performance: 20 to 50.",
-        default="37us",
+        "Time from waking a thread until it runs, on an idle node. Source: TiKV docs, tune thread "
+        "performance: 20 to 50 us.",
+        default="35us",
     )
     thread_run_ns: int = COST.key(
         "How long a thread runs at a time: on a busy node, woken threads wait for those that run. "
