@@ -129,11 +129,16 @@ def test_a_cluster_commits_what_flush_and_compaction_can_write() -> None:
     disks = [store.machine.kv_disk for store in unit.cluster.stores.values()]
     unit.env.run_until(NS_PER_S)
     committed, given_bytes = unit.stats.total_committed(), sum(each.written_bytes for each in disks)
-    unit.env.run_until(4 * NS_PER_S)
+    owed_ns = list[int]()
+    for tenth in range(11, 41):
+        unit.env.run_until(tenth * NS_PER_S // 10)
+        owed_ns += [disk.backlog_ns(unit.env.now_ns) for disk in disks]
     committed = unit.stats.total_committed() - committed
     given_bytes = sum(each.written_bytes for each in disks) - given_bytes
     assert given_bytes / len(disks) == pytest.approx(3 * kv_disk.write_bytes_per_s, rel=0.03)
-    assert all(each.backlog_ns(unit.env.now_ns) < 1.5 * DEBT_NS for each in disks)
+    slice_ns = 512 * KIB * NS_PER_S // kv_disk.write_bytes_per_s
+    assert max(owed_ns) <= DEBT_NS + 3 * slice_ns  # of WAL, memtables, and that of locks
+    assert sum(owed_ns) / len(owed_ns) < 1.5 * DEBT_NS
     expected = estimate(of)
     assert expected.bottleneck == "kv_disk"
     assert committed / 3 == pytest.approx(expected.txn_per_s, rel=0.1)
