@@ -56,7 +56,7 @@ def completed(shell: str, line: str) -> list[str]:
         ("run_sim.py check scenarios/quick", ["scenarios/quickstart.yaml"]),
         ("run_sim.py scenarios/rfc77.yaml --replica", ["--replications"]),
         ("run_sim.py scenarios/rfc77.yaml --set workload.thr", ["workload.threads="]),
-        ("run_sim.py scenarios/rfc77.yaml --set tikv.behaviour=v", ["v6.0", "v8.5"]),
+        ("run_sim.py scenarios/rfc77.yaml --set tikv.behaviour=v6.", [f"v6.{n}" for n in range(7)]),
         ("run_sim.py check a.yaml --set tikv.pessimistic-txn.pipelined=", ["false", "true"]),
         ("run_sim.py calibrate n", ["network"]),
         ("run_sim.py init --machine gp3_b", ["gp3_base"]),
