@@ -98,7 +98,9 @@ def versions(case: LintedCase) -> Iterator[ScenarioWarning]:
         major, minor, _ = parse_version(version)
         if (major, minor) > tikv.version[:2]:
             release = f"v{major}.{minor}"
-            remedy = f"write tikv.behaviour: {release if release in RELEASES else RELEASES[-1]}"
+            remedy = f"write tikv.behaviour: {release}"
+            if release not in RELEASES:
+                remedy = f"{RELEASES[-1]} is the newest release that the model knows"
             yield ScenarioWarning(
                 "cluster.store_versions",
                 f"stores of {version} still have the rules and defaults of {tikv.behaviour}: here "

@@ -129,7 +129,7 @@ def default_words(name: str, section: _Schema) -> str:
 
 
 def changed_words(default: ByVersion) -> str:
-    """Returns ```0`, since v8.0 `1```."""
+    """Returns what a default was at first and what it became, such as 0, since v8.0 1."""
     since = (f"since {release} {_code(_plain(value))}" for release, value in default.since.items())
     return ", ".join([_code(_plain(default.first)), *since])
 
