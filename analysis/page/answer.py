@@ -15,7 +15,7 @@ from analysis.page.content import Tile, capital
 from analysis.page.failures import failed_in_a_run, failures
 from analysis.page.findings import Findings
 from analysis.page.waiting import TXNS, full_words, waits_words
-from analysis.report.cells import amount, plain_value, tone_of
+from analysis.report.cells import amount, behind, plain_value, tone_of
 
 LOCKS: Final = MetricKey("lock_latency_ms")
 BYTES: Final = MetricKey("disk_write_bytes_per_txn")
@@ -139,9 +139,13 @@ def _against_baseline(pair: _Pair) -> Iterator[str]:
 
 def _is_alike(pair: _Pair) -> bool:
     """Returns whether nothing tells the two apart: the same transactions with the same times."""
-    ratios = [pair.ratio(headline.key) for headline in HEADLINES]
-    there = [ratio for ratio in ratios if ratio.is_there]
-    return bool(there) and all(ratio.value == 1 and not ratio.half > 0 for ratio in there)
+    keys = [headline.key for headline in HEADLINES]
+    if any(of.refused or of.at_least for key in keys for of in pair.values(key)):
+        return False
+    ratios = [ratio for ratio in map(pair.ratio, keys) if ratio.is_there]
+    return bool(ratios) and all(
+        ratio.value == 1 and (not ratio.has_interval or ratio.half == 0) for ratio in ratios
+    )
 
 
 def _writes_more_by_doing_more(pair: _Pair) -> bool:
@@ -241,8 +245,8 @@ def _of_one(found: Findings) -> Iterator[str]:
 
 
 def _with_unit(number: StudyNumber, unit: str) -> str:
-    """Returns ``450 ± 3 KiB`` or ``450 KiB (n=1)``."""
-    text, _, single = number.text().partition(" (n=")
-    if text == NOT_KNOWN or not unit:
-        return number.text()
-    return f"{text} {unit}{single and ' (n='}{single}"
+    """Returns ``450 ± 3 KiB``, ``> 450 KiB`` or ``450 KiB (n=1)``."""
+    if not (number.has_interval or number.at_least):
+        return f"{amount(number, unit)} (n={number.replications})"
+    text = number.text()
+    return text if text == NOT_KNOWN else f"{text}{behind(unit)}"

@@ -15,17 +15,14 @@ from typing import Any, Final
 from analysis.metrics.catalogue import METRICS
 from analysis.report.reference_words import (
     PROFILE_COLUMNS,
-    changed_words,
     default_words,
     kind_words,
     profile_rows,
 )
 from analysis.study.json_schema import json_schema
-from sim.scenario.fields import ByVersion, meaning_and_source
+from sim.scenario.fields import meaning_and_source
 from sim.scenario.schema.operations import OPERATIONS
-from sim.scenario.schema.run import Tidb
-from sim.scenario.schema.tikv import Tikv
-from sim.scenario.section import keys_of
+from sim.scenario.section import BY_RELEASE
 
 _KEYS: Final = ("key", "values", "default", "meaning", "where from")
 _METRICS: Final = ("metric", "unit", "statistics", "meaning", "classes besides `all`")
@@ -209,24 +206,15 @@ def _definitions() -> dict[str, Any]:
 
 def _key_table(title: str, section: Mapping[str, Any], keys: Iterable[str]) -> ReferenceTable:
     titles = {name: _link(heading) for heading, name in _headings()}
-    changed = _changed_defaults()
     rows = []
     for key in keys:
         schema = section["properties"][key]
-        meaning, source = meaning_and_source(schema.get("description", ""))
-        default = changed.get(key) or default_words(key, section)
+        said, _, by_release = schema.get("description", "").partition(BY_RELEASE)
+        meaning, source = meaning_and_source(said)
+        default = by_release or default_words(key, section)
         rows.append((f"`{key}`", kind_words(schema, titles), default, meaning, source))
     text = " ".join(section["description"].split())
     return ReferenceTable(title, text, _KEYS, tuple(rows))
-
-
-@cache
-def _changed_defaults() -> dict[str, str]:
-    """Returns by key the defaults that changed between versions, in words."""
-    keys = [*keys_of(Tikv).values(), *keys_of(Tidb).values()]
-    return {
-        key.name: changed_words(key.default) for key in keys if isinstance(key.default, ByVersion)
-    }
 
 
 def _operation_tables() -> Iterator[ReferenceTable]:

@@ -7,15 +7,12 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from sim.scenario.fields import ByVersion
 from sim.scenario.profiles import profiles
 
 _Schema = Mapping[str, Any]
 
 _REF: Final = "#/$defs/"
 _REGION: Final = "an id, `hottest`, `random`, `{table, row}` or `{key}`"
-
-
 _MOST_WORDS: Final = 16
 """Of one key that are listed; releases are more."""
 
@@ -126,16 +123,6 @@ def default_words(name: str, section: _Schema) -> str:
         return "–"
     text = default if isinstance(default, str) else json.dumps(default)
     return _code(re.sub(r"^(\d+)\.0$", r"\1", text))
-
-
-def changed_words(default: ByVersion) -> str:
-    """Returns what a default was at first and what it became, such as 0, since v8.0 1."""
-    since = (f"since {release} {_code(_plain(value))}" for release, value in default.since.items())
-    return ", ".join([_code(_plain(default.first)), *since])
-
-
-def _plain(value: object) -> str:
-    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 PROFILE_COLUMNS: Final = {

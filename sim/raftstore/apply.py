@@ -64,7 +64,7 @@ from sim.raftstore.peer import (
 from sim.raftstore.split import SplitRegion
 from sim.raftstore.write_thread import CommitPipeline, WriteGroups
 from sim.scenario.schema.hardware import CpuCosts
-from sim.scenario.versions import COMMIT_PIPELINE_SINCE, IN_MEMORY_SINCE
+from sim.scenario.versions import COMMIT_PIPELINE_SINCE, IN_MEMORY_SINCE, RFC
 
 Batch = list[tuple[Peer, list[Entry]]]
 
@@ -100,7 +100,7 @@ class ApplyPool:
         self._draw = draw
         self._units: list[float] = []
         self._safe_ts = safe_ts
-        self._as_in_rfc = tikv.behaviour == "rfc77"
+        self._as_in_rfc = tikv.behaviour == RFC
         self._queue: deque[Peer] = deque()
         self._idle: list[Process] = []
         self.threads = tikv.apply_pool_size

@@ -39,7 +39,7 @@ from sim.raftstore.propose import (
     propose_admin,
     propose_locks,
 )
-from sim.scenario.versions import IN_MEMORY_SINCE, TRANSFER_UNCHECKED_SINCE
+from sim.scenario.versions import IN_MEMORY_SINCE, RFC, TRANSFER_UNCHECKED_SINCE
 from sim.transport.messages import DiskUsage, TransferLeaderAck, TransferLeaderRequest
 
 
@@ -49,7 +49,7 @@ class LeaderTransfer:
     def __init__(self, ctx: StoreContext, proposals: Proposals) -> None:
         self._ctx = ctx
         self._proposals = proposals
-        self._goes_on_alone = ctx.tikv.behaviour == "rfc77"
+        self._goes_on_alone = ctx.tikv.behaviour == RFC
 
     def start(self, peer: Peer, mail: StartTransfer) -> None:
         """Takes PD's advice, if this peer leads and the target is another voter."""

@@ -38,6 +38,7 @@ from sim.raftstore.propose import (
     propose_admin,
     propose_locks,
 )
+from sim.scenario.versions import RFC
 
 _ENTRY_SHARE: Final = 0.9
 """Of ``raft-entry-max-size``: what the gap, or the locks, may take."""
@@ -91,7 +92,7 @@ class Merge:
         merge.fence = peer.raft.log.last_index
         peer.merge = merge
         peer.needs_check = True
-        if self._ctx.tikv.behaviour == "rfc77":
+        if self._ctx.tikv.behaviour == RFC:
             peer.locks.close(LocksStatus.MERGING_REGION)
 
     def fence_passed(self, peer: Peer, _: FencePassed) -> None:

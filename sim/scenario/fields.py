@@ -48,6 +48,15 @@ class ByVersion:
     first: Any
     since: Mapping[str, Any]
 
+    def __str__(self) -> str:
+        """Returns what it was at first and what it became, such as 0, since v8.0 1."""
+        since = (f"since {release} {_code(value)}" for release, value in self.since.items())
+        return ", ".join([_code(self.first), *since])
+
+
+def _code(value: object) -> str:
+    return f"`{str(value).lower() if isinstance(value, bool) else value}`"
+
 
 MISSING: Final = "missing; write it"
 NO_MAPPING: Final = "must be a mapping, is {}; write {{{}}}"

@@ -19,7 +19,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import Field, dataclass, fields, replace
 from inspect import cleandoc, get_annotations
-from typing import Any, ClassVar, Self, TypeVar
+from typing import Any, ClassVar, Final, Self, TypeVar
 
 from sim.scenario.fields import (
     NO_MAPPING,
@@ -37,6 +37,9 @@ Document = dict[str, Any]
 
 _S = TypeVar("_S", bound="Section")
 _UNITS = ("_ns", "_per_s", "_bytes")
+
+BY_RELEASE: Final = " Default: "
+"""Stands in a schema between a key's description and a default that changed."""
 
 
 class Section:
@@ -164,7 +167,8 @@ def property_schema(key: Key, definitions: dict[str, Schema]) -> Schema:
         form = {"title": key.name.title().replace("_", " ")} | form
     if default not in (REQUIRED, {}):
         form |= {"default": default}
-    return form | {"description": key.description}
+    by_release = f"{BY_RELEASE}{key.default}" if isinstance(key.default, ByVersion) else ""
+    return form | {"description": key.description + by_release}
 
 
 def validated(section: type[_S], place: Place) -> _S | None:

@@ -21,6 +21,9 @@ CAMPAIGN_LATER_SINCE: Final[Version] = (8, 5, 0)
 TRANSFER_UNCHECKED_SINCE: Final[Version] = (8, 5, 0)
 """TransferLeader is proposed whatever is under way in its region (tikv/tikv#17643)."""
 
+RFC: Final = "rfc77"
+"""Stands for no release, but for what RFC 77 says."""
+
 _LAST_MINORS: Final = {5: 4, 6: 6, 7: 6, 8: 5}
 """By major version: the last minor one that was released; later ones are not modelled."""
 
@@ -33,7 +36,7 @@ RELEASES: Final = tuple(
 @cache
 def release_version(release: str) -> Version:
     """Returns the first version of a release such as ``v6.5``; RFC 77 was written for v6.0."""
-    return parse_version("6.0.0" if release == "rfc77" else f"{release}.0")
+    return parse_version("6.0.0" if release == RFC else f"{release}.0")
 
 
 def parse_version(text: str) -> Version:

@@ -108,6 +108,17 @@ def test_what_nothing_tells_apart_is_one_sentence() -> None:
     assert len(answer(found({}))) > 1  # By chance.
 
 
+def test_what_is_refused_is_not_the_same() -> None:
+    same: Row = {"class": "all", "stat": "mean", "point": {}, "ci_low": None, "ci_high": None}
+    rows = [
+        same | {"metric": metric, "variant": variant, "value": value, "refused": refused}
+        for metric, value, refused in (("txn_per_s", 9.0, ""), ("lock_latency_ms", None, "full"))
+        for variant in ("pipelined", "in_memory")
+    ]
+    ratio = same | {"metric": "txn_per_s", "variant": "in_memory", "ratio": 1.0}
+    assert "Latencies of in_memory are refused: full." in answer(findings([{}], rows, [ratio]))
+
+
 def test_a_single_run_has_its_number_of_runs_behind_the_unit() -> None:
     row = {"metric": "disk_write_bytes_per_txn", "class": "all", "stat": "mean", "point": {}}
     alone = row | {"variant": "in_memory", "value": 204_800.0, "replications": 1}

@@ -33,11 +33,8 @@ from sim.scenario.fields import (
 from sim.scenario.problems import shown, suggestion
 from sim.scenario.quantities import DURATION
 from sim.scenario.section import Section
-from sim.scenario.versions import RELEASES, Version, release_version
+from sim.scenario.versions import RELEASES, RFC, Version, release_version
 from sim.units import GIB, KIB, MIB
-
-RFC: Final = "rfc77"
-"""The behaviour that is no release, but what RFC 77 says."""
 
 Fallback = Literal["sync", "pipelined"]
 LockMode = Literal["sync", "pipelined", "in_memory"]
