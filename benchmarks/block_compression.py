@@ -17,7 +17,7 @@ import pyarrow as pa
 
 from sim.protocol.encoding import SHORT_VALUE_MAX_BYTES
 from sim.protocol.keys import encoded_ints, row_key
-from sim.scenario.schema.hardware import BLOCK_BYTES
+from sim.scenario.schema.tikv import Tikv
 from sim.workload.tpcc import keys
 
 LETTERS: Final = b"abcdefghijklmnopqrstuvwxyz"
@@ -101,7 +101,7 @@ def blocks(make: Callable[[Random, int], Row], cf: str) -> list[bytes]:
         block += bytes((shared, len(key) - shared)) + len(row).to_bytes(2, "little")
         block += key[shared:] + row
         last = key
-        if len(block) >= BLOCK_BYTES:
+        if len(block) >= Tikv().block_bytes:
             made.append(bytes(block))
             block.clear()
     return made

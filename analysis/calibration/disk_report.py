@@ -8,11 +8,12 @@ from typing import Any, Final
 from analysis.calibration.disk_fit import ALLOWED, LEVELS, RunFit
 from analysis.calibration.disk_profile import DiskProfile
 from analysis.calibration.fio_file import FioRun
-from sim.scenario.schema.hardware import BLOCK_BYTES, LsmSpec
+from sim.scenario.schema.hardware import LsmSpec
+from sim.scenario.schema.tikv import Tikv
 from sim.units import KIB
 
 _LABEL: Final = 14
-_STORED_BYTES: Final = BLOCK_BYTES * LsmSpec().block_compression
+_STORED_BYTES: Final = Tikv().block_bytes * LsmSpec().block_compression
 """A block as it is stored by default."""
 _LIKE_BLOCKS_BYTES: Final = (32 * KIB, 48 * KIB)
 """Reads of these sizes stand for it."""

@@ -126,11 +126,12 @@ class ClientStats:
         sent.value += request.arrived_ns - request.sent_ns
         latch.value += request.latched_ns - request.arrived_ns - request.waited_ns
         scheduler.value += request.executed_ns - request.latched_ns
-        if request.proposed_ns:
+        if request.reply_at_proposed:
+            propose.value += request.replied_ns - request.executed_ns
+        elif request.proposed_ns:
             propose.value += request.proposed_ns - request.executed_ns
-            if not request.reply_at_proposed:
-                replicate.value += request.committed_ns - request.proposed_ns
-                apply.value += request.replied_ns - request.committed_ns
+            replicate.value += request.committed_ns - request.proposed_ns
+            apply.value += request.replied_ns - request.committed_ns
         reply.value += request.done_ns - request.replied_ns
 
     def region_error(self, name: str) -> None:

@@ -69,7 +69,7 @@ class DiskDemand:
         self.append_scv = squared_cv(self.raft.append)
         self.fetch_ns = mean_ns(self.kv.fetch or self.kv.append)
         self._fetches = sum(each.fetches for each in footprint.requests.values())
-        self._block_bytes = hardware.stored_block_bytes
+        self._block_bytes = hardware.stored_bytes(scenario.tikv.block_bytes)
         self._proposed = footprint.proposed(lock_share)
 
     def appended_bytes(self, txn_per_s: float, entries: float) -> float:

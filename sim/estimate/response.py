@@ -134,8 +134,10 @@ class ResponseTimes:
         applied = Delay.of(apply.hop_ns, load.applied_ns)
         finished = self._write_finished(load)
         durable = proposed.then(self._replicated(store, load)).then(applied).then(finished)
+        in_pool = self._scenario.tikv.pool_answers_proposed
+        answered = proposed.then(finished) if in_pool else proposed
         raft: dict[RequestKind, Delay] = {
-            "lock": self._lock_way(store, proposed, durable),
+            "lock": self._lock_way(store, answered, durable),
             "prewrite": durable,
             "commit": durable,
             "rollback": durable,
@@ -149,8 +151,8 @@ class ResponseTimes:
         statement, planning = self._statement(load.txn_per_s)
         lock = requests["lock"].mean if "lock" in requests else 0.0
         held = self._held(requests, statement)
-        own = self._own_lock_wait(proposed, durable, outside.mean, statement)
-        release = durable.mean - proposed.mean
+        own = self._own_lock_wait(answered, durable, outside.mean, statement)
+        release = durable.mean - answered.mean
         conflicts = self._contention(load.txn_per_s, held + lock, lock, planning, release)
         alone = made.statements * statement + made.timestamps * self._to_pd + made.pause_ns
         means = {kind: each.mean for kind, each in requests.items()}
@@ -206,16 +208,16 @@ class ResponseTimes:
         work_ns = self._scenario.hardware.store_cpu.tikv_finish_ns * load.slowness
         return Delay.of(work_ns + pool.hop_ns, pool.wait_ns())
 
-    def _lock_way(self, store: StoreModel, proposed: Delay, durable: Delay) -> Delay:
+    def _lock_way(self, store: StoreModel, answered: Delay, durable: Delay) -> Delay:
         """Returns what the raftstore adds to a lock request."""
         tikv = self._scenario.tikv
         if not self._in_memory:
-            return proposed if tikv.pipelined else durable
-        fallback = proposed if tikv.in_memory_fallback == "pipelined" else durable
+            return answered if tikv.pipelined else durable
+        fallback = answered if tikv.in_memory_fallback == "pipelined" else durable
         return Delay.of(0.0, store.lock_share * fallback.mean)
 
     def _own_lock_wait(
-        self, proposed: Delay, durable: Delay, outside: float, statement: float
+        self, answered: Delay, durable: Delay, outside: float, statement: float
     ) -> float:
         """Returns how long a mean transaction's prewrites wait for its own last locks.
 
@@ -226,7 +228,7 @@ class ResponseTimes:
         if self._in_memory or not self._scenario.tikv.pipelined or not own.transactions:
             return 0.0
         last = round(own.requests)
-        fixed, random = durable.fixed - proposed.mean, durable.until(last, last) - durable.fixed
+        fixed, random = durable.fixed - answered.mean, durable.until(last, last) - durable.fixed
         gone = outside + own.statements * statement + own.pause_ns
         left = fixed + random - gone if gone < fixed else random * exp(-(gone - fixed) / random)
         return own.transactions * left

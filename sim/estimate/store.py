@@ -321,9 +321,10 @@ class StoreModel:
             pool.busy += per_store * count * work_ns / NS_PER_S
             pool.busy += per_store * self.rows_ns(each, load) / NS_PER_S
         requests_per_s = sum(pool.jobs for pool in pools.values())
-        scheduler, written = pools["scheduler"], per_store * self.proposed.count
-        scheduler.jobs += written
-        scheduler.busy += written * cpu.tikv_finish_ns * load.slowness / NS_PER_S
+        scheduler = pools["scheduler"]
+        finished = per_store * (self.proposed.count + self._answered_early())
+        scheduler.jobs += finished
+        scheduler.busy += finished * cpu.tikv_finish_ns * load.slowness / NS_PER_S
         apply = self._apply(load, copies)
         grpc = self._grpc(load, requests_per_s)
         cores = StationLoad(scenario.hardware.store_cores, requests_per_s)
@@ -415,6 +416,14 @@ class StoreModel:
         squared_over_mean = made.squared_records * made.count / made.records**2
         return max(0.0, drawn * squared_over_mean - 1) / load.applied_together
 
+    def _answered_early(self) -> float:
+        """Returns how many commands of a transaction the scheduler's pool answers when proposed."""
+        tikv = self.scenario.tikv
+        early = tikv.lock_mode == "pipelined" or tikv.in_memory_fallback == "pipelined"
+        if not tikv.pipelined or not early or not tikv.pool_answers_proposed:
+            return 0.0
+        return self.lock_share * self.footprint.requests.get("lock", Requests()).count
+
     def request_ns(self, kind: RequestKind) -> float:
         """Returns the CPU of a request in the read pool or the scheduler, on idle cores."""
         cpu, each = self.scenario.hardware.store_cpu, self.footprint.requests[kind]
@@ -427,7 +436,8 @@ class StoreModel:
 
     def rows_ns(self, requests: Requests, load: StoreLoad) -> float:
         """Returns the time of a transaction's blocks: fetching and unpacking them."""
-        unpack_ns = self.scenario.hardware.store_cpu.tikv_block_ns * load.slowness
+        block_bytes = self.scenario.tikv.block_bytes
+        unpack_ns = self.scenario.hardware.unpacking_ns(block_bytes) * load.slowness
         return requests.fetches * self.disk.fetch_ns + requests.blocks * unpack_ns
 
     def _grpc(self, load: StoreLoad, requests_per_s: float) -> StationLoad:

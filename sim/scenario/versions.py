@@ -11,6 +11,12 @@ IN_MEMORY_SINCE: Final[Version] = (6, 0, 0)
 COMMIT_PIPELINE_SINCE: Final[Version] = (6, 0, 0)
 """From when on threads insert into RocksDB's memtables side by side (tikv/tikv#12060)."""
 
+ANSWERS_IN_POOL_SINCE: Final[Version] = (6, 5, 0)
+"""The scheduler's pool hears of a proposal, and answers a pipelined lock (tikv/tikv#13854)."""
+
+SMALLER_BLOCKS_SINCE: Final[Version] = (6, 6, 0)
+"""Blocks of tables have 32 KiB, not 64 (tikv/tikv#14244)."""
+
 TXN_STATUS_CACHE_SINCE: Final[Version] = (7, 5, 0)
 """Scheduler remembers which transactions were committed lately (tikv/tikv
 src/storage/txn/txn_status_cache.rs)."""

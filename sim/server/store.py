@@ -56,8 +56,8 @@ class Machine:
                 streams.stream(f"{name}/run-queues"),
             ),
         )
-        self._block_bytes = hardware.stored_block_bytes
-        self._block_ns = hardware.store_cpu.tikv_block_ns
+        self._block_bytes = hardware.stored_bytes(scenario.tikv.block_bytes)
+        self._block_ns = hardware.unpacking_ns(scenario.tikv.block_bytes)
         fetches = streams.stream(f"{name}/fetches")
         self.raft_disk = Disk(hardware.raft_disk, streams.stream(f"{name}/raft-disk"), fetches)
         self.kv_disk = self.raft_disk

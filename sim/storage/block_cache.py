@@ -24,7 +24,7 @@ of a block more, of the upper levels, which hold a tenth of the data; that is le
 Source: Che, Tung, Wang, Hierarchical Web Caching Systems, 2002; Feller, An Introduction to
 Probability Theory and Its Applications, vol. 2, XIV (counters); TiKV docs, storage.block-cache
 (45 % of memory), memory-usage-limit (25 % of it are left to the page cache); tikv/tikv src/config
-(block-size 64 KiB, compression-per-level, bloom-filter-bits-per-key,
+(block-size, compression-per-level, bloom-filter-bits-per-key,
 optimize-filters-for-hits: of the default CF only); components/txn_types/src/lib.rs (short values).
 """
 
@@ -38,7 +38,6 @@ from typing import Final, NamedTuple
 from sim.engine import Cores
 from sim.hardware.disk import Disk
 from sim.scenario.resolved import Scenario
-from sim.scenario.schema.hardware import BLOCK_BYTES
 from sim.streams import Stream
 from sim.workload.layout import Table
 
@@ -155,7 +154,7 @@ def misses_by_table(scenario: Scenario, tables: Sequence[Table]) -> RowMisses:
     """Returns how likely rows are not in the caches of the store that leads them."""
     hardware, read = scenario.hardware, [table for table in tables if table.scattered_reads]
     records = [(table, size) for table in read for size in table.segments[-1].record_bytes]
-    parts = [table.read_parts(BLOCK_BYTES // size) for table, size in records]
+    parts = [table.read_parts(scenario.tikv.block_bytes // size) for table, size in records]
     misses = iter(
         miss_probabilities(
             [

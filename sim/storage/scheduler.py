@@ -111,6 +111,7 @@ class Scheduler:
         table_bytes = recorder.series("lock_table_bytes", f"store-{ctx.store_id}")
         self.lock_paths = LockPaths(scenario.tikv, probe, table_bytes)
         self.latches = Latches(scenario.tikv.scheduler_concurrency)
+        self._pool_answers_proposed = scenario.tikv.pool_answers_proposed
         self._caches_txn_status = scenario.tikv.version >= TXN_STATUS_CACHE_SINCE
         self._txn_status_cache = TxnStatusCache(enabled=self._caches_txn_status)
         self._waiting_for_latches: dict[int, KvRequest] = {}
@@ -448,7 +449,12 @@ class Scheduler:
         """Answers a pipelined lock when its proposal is known, at ``at_ns``."""
         command.proposed_ns = at_ns
         if command.reply_at_proposed:
-            self._env.at(at_ns, self._reply_proposed, command)
+            answer = self._wake_to_reply if self._pool_answers_proposed else self._reply_proposed
+            self._env.at(at_ns, answer, command)
+
+    def _wake_to_reply(self, request: KvRequest) -> None:
+        service_ns = self._draw.scaled(self._cpu.tikv_finish_ns)
+        self._pools.scheduler.submit(service_ns, self._reply_proposed, request)
 
     def _reply_proposed(self, request: KvRequest) -> None:
         """Answers a pipelined lock, unless the process has died meanwhile."""
@@ -458,7 +464,7 @@ class Scheduler:
             self._ctx.failpoints.run("proposed", peer, self._reply_if_alive, request)
 
     def _reply_if_alive(self, request: KvRequest) -> None:
-        if request.peer is not None and not request.peer.died:
+        if request.peer is not None and not request.peer.died and not request.replied_ns:
             self._reply(request)
 
     def on_applied(self, command: RaftCommand) -> None:
@@ -507,6 +513,8 @@ class Scheduler:
         if command.woken:
             self.waits.put_back(command.woken)
         self._release_latches(command)
+        if command.reply_at_proposed and command.proposed_ns and not command.replied_ns:
+            self._reply_proposed(command)  # It hears of its proposal first.
         if batch.cause == LOCK and command.replied_ns:
             self._probe.proposal_lost(command, error)
         elif not command.replied_ns:

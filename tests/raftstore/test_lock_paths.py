@@ -62,6 +62,32 @@ def test_a_pipelined_lock_is_answered_when_proposed_but_keeps_its_latch_until_ap
     assert prewrite.arrived_ns < prewrite.latched_ns == lock.applied_ns
 
 
+def test_since_v6_5_the_scheduler_pool_answers_a_pipelined_lock() -> None:
+    # tikv/tikv#13854: its threads hear of the proposal, as of all that becomes of a command.
+    finish = {"tikv_finish_ns": 30_000}
+    old, new = (
+        Scene(constant_scenario(tikv=PIPELINED | {"behaviour": release}, cpu=finish))
+        for release in ("v6.4", "v6.5")
+    )
+    early, lock = old.lock(b"k", TXN), new.lock(b"k", TXN)
+    old.run(10 * NS_PER_MS)
+    new.run(10 * NS_PER_MS)
+    assert early.replied_ns == early.proposed_ns == lock.proposed_ns
+    assert lock.replied_ns == near(lock.proposed_ns + 30_000)
+    assert lock.replied_ns < lock.applied_ns
+
+
+def test_a_lock_that_fails_once_it_is_proposed_is_answered_first() -> None:
+    pipelined = PIPELINED | {"behaviour": "v8.5", "store_io_pool_size": 0}
+    scene = Scene(constant_scenario(tikv=pipelined, cpu={"tikv_finish_ns": NS_PER_MS}))
+    scene.cluster.failpoints.fail_writes(1, store=0, region=0, proposed=True)
+    lock = scene.lock(b"k", TXN)
+    scene.run(10 * NS_PER_MS)
+    assert isinstance(lock.result, Acquired)
+    assert lock.applied_ns == 0
+    assert scene.replies == [lock]
+
+
 def test_a_sync_lock_is_answered_when_applied() -> None:
     scene = Scene(constant_scenario(tikv=SYNC))
     lock = scene.lock(b"k", TXN)

@@ -13,7 +13,7 @@ from sim.scenario.schema.run import Tidb
 from sim.scenario.schema.tikv import Tikv
 from sim.scenario.section import keys_of
 from sim.scenario.versions import RELEASES, release_version
-from sim.units import MIB
+from sim.units import KIB, MIB
 from tests.study.study_files import BASE, study_of, told
 
 CHANGED = {
@@ -79,6 +79,18 @@ def test_what_is_given_stays(tmp_path: Path) -> None:
 @pytest.mark.parametrize(("release", "version"), [("v5.4", "5.4.0"), ("rfc77", "6.0.0")])
 def test_stores_have_the_version_of_the_release(tmp_path: Path, release: str, version: str) -> None:
     assert scenario_of(tmp_path, release).cluster.store_versions == (version,) * 3
+
+
+# tikv/tikv#13854, #14244.
+@pytest.mark.parametrize(
+    ("release", "block_kib", "by_pool"),
+    [("v6.4", 64, False), ("v6.5", 64, True), ("v6.6", 32, True)],
+)
+def test_a_release_decides_blocks_and_who_answers(
+    tmp_path: Path, release: str, block_kib: int, by_pool: bool
+) -> None:
+    tikv = scenario_of(tmp_path, release).tikv
+    assert (tikv.block_bytes, tikv.pool_answers_proposed) == (block_kib * KIB, by_pool)
 
 
 @pytest.mark.parametrize(

@@ -205,7 +205,8 @@ class CpuCosts(Section):
         default="3us",
     )
     tikv_finish_ns: int = COST.key(
-        "TiKV's scheduler pool, per written command: its end, once it is applied. Source: assumed.",
+        "TiKV's scheduler pool, per written command: its end, once it is applied; since v6.5 also "
+        "the answer to a pipelined lock, once it is proposed. Source: assumed.",
         default="10us",
     )
     tikv_key_ns: int = COST.key(
@@ -224,7 +225,7 @@ class CpuCosts(Section):
         default="1.2us",
     )
     tikv_block_ns: int = COST.key(
-        "TiKV, per block of 64 KiB that is not in the block cache: checksum, decompression. "
+        "TiKV, per 64 KiB of blocks that are not in the block cache: checksum, decompression. "
         "Source: facebook/zstd's README: about 550 MB/s on one core.",
         default="120us",
     )
@@ -432,10 +433,13 @@ class Hardware(Section):
         """Memory that keeps files as they are stored."""
         return self.page_cache_share * self.store_memory_bytes
 
-    @property
-    def stored_block_bytes(self) -> int:
-        """A block of a table, as stored."""
-        return int(BLOCK_BYTES * self.lsm.block_compression)
+    def stored_bytes(self, block_bytes: int) -> int:
+        """Returns the size of a table's block in its file."""
+        return int(block_bytes * self.lsm.block_compression)
+
+    def unpacking_ns(self, block_bytes: int) -> int:
+        """Returns the CPU of a block that is not in the block cache."""
+        return self.store_cpu.tikv_block_ns * block_bytes // UNPACKED_BYTES
 
 
 GC_SHARE = 0.25
@@ -448,8 +452,8 @@ src/runtime/mgcpacer.go, gcBackgroundUtilization.
 CACHE_SHARE = 0.45
 """``storage.block-cache.capacity`` is 45 % of the memory."""
 
-BLOCK_BYTES = 64 * KIB
-"""``rocksdb.defaultcf.block-size`` and that of the write CF, uncompressed."""
+UNPACKED_BYTES = 64 * KIB
+"""What ``tikv_block`` is the cost of."""
 
 NAMED: dict[tuple[str, ...], str] = {
     ("disk", "raft"): "disks",

@@ -33,7 +33,14 @@ from sim.scenario.fields import (
 from sim.scenario.problems import shown, suggestion
 from sim.scenario.quantities import DURATION
 from sim.scenario.section import Section
-from sim.scenario.versions import RELEASES, RFC, Version, release_version
+from sim.scenario.versions import (
+    ANSWERS_IN_POOL_SINCE,
+    RELEASES,
+    RFC,
+    SMALLER_BLOCKS_SINCE,
+    Version,
+    release_version,
+)
 from sim.units import GIB, KIB, MIB
 
 Fallback = Literal["sync", "pipelined"]
@@ -374,6 +381,19 @@ class Tikv(Section):
     def version(self) -> Version:
         """The version whose rules apply."""
         return release_version(self.behaviour)
+
+    @property
+    def block_bytes(self) -> int:
+        """A block of a table, uncompressed: block-size of the default and write CF.
+
+        Source: tikv/tikv src/config.
+        """
+        return 32 * KIB if self.version >= SMALLER_BLOCKS_SINCE else 64 * KIB
+
+    @property
+    def pool_answers_proposed(self) -> bool:
+        """Whether a pipelined lock is answered by the scheduler's pool, not by the store poller."""
+        return self.version >= ANSWERS_IN_POOL_SINCE
 
     @property
     def apply_unpersisted_entries(self) -> int:
