@@ -20,6 +20,7 @@ from sim.protocol.keys import encoded_ints, row_key
 from sim.scenario.schema.tikv import Tikv
 from sim.workload.tpcc import keys
 
+BLOCK_BYTES: Final = Tikv().block_bytes
 LETTERS: Final = b"abcdefghijklmnopqrstuvwxyz"
 CHARACTERS: Final = LETTERS + LETTERS.upper() + b"1234567890"
 DIGITS: Final = CHARACTERS[-10:]
@@ -101,7 +102,7 @@ def blocks(make: Callable[[Random, int], Row], cf: str) -> list[bytes]:
         block += bytes((shared, len(key) - shared)) + len(row).to_bytes(2, "little")
         block += key[shared:] + row
         last = key
-        if len(block) >= Tikv().block_bytes:
+        if len(block) >= BLOCK_BYTES:
             made.append(bytes(block))
             block.clear()
     return made

@@ -8,12 +8,9 @@ a chain of additions, each of which needs the one before, takes a cycle for each
 
 from __future__ import annotations
 
-import subprocess
-from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Final
 
-from benchmarks.kernel_cpp import compiler
+from benchmarks.kernel_cpp import said_by
 
 FITTED_GHZ: Final = 2.7
 """i3.4xlarge, all cores busy: the core speed of 1."""
@@ -42,13 +39,4 @@ def slowdown() -> float:
     Raises:
         RuntimeError: there is no C++ compiler, or the processor is not an x86-64.
     """
-    with TemporaryDirectory() as folder:
-        source, program = Path(folder) / "clock.cpp", Path(folder) / "clock"
-        source.write_text(_SOURCE % (_ADDITIONS, _ADDITIONS, _ADDITIONS))
-        words = [compiler() or "c++", "-O1", "-o", str(program), str(source)]
-        try:
-            subprocess.run(words, check=True, capture_output=True)
-        except (OSError, subprocess.CalledProcessError) as error:
-            raise RuntimeError("a C++ compiler for x86-64 is needed") from error
-        said = subprocess.run([str(program)], check=True, capture_output=True, text=True).stdout
-    return float(said) / FITTED_GHZ
+    return float(said_by(_SOURCE % (_ADDITIONS, _ADDITIONS, _ADDITIONS))) / FITTED_GHZ

@@ -19,9 +19,8 @@ from tempfile import TemporaryDirectory
 from time import sleep
 from typing import Any, Final
 
-from benchmarks.block_compression import RECORDS, stored
+from benchmarks.block_compression import BLOCK_BYTES, RECORDS, stored
 from benchmarks.clock import slowdown
-from sim.scenario.schema.tikv import Tikv
 from sim.units import KIB, MIB
 
 LOADED_BYTES: Final = 1_000_000_000
@@ -46,7 +45,7 @@ def options(rocksdb: Any, cache_bytes: int = 8 * MIB) -> Any:
     by_level = [kinds.none()] * 2 + [kinds.lz4()] * 3 + [kinds.zstd()] * 2
     chosen.set_compression_per_level(by_level)
     blocks = rocksdb.BlockBasedOptions()
-    blocks.set_block_size(Tikv().block_bytes)
+    blocks.set_block_size(BLOCK_BYTES)
     blocks.set_block_cache(rocksdb.Cache(cache_bytes))
     blocks.set_bloom_filter(10, False)  # noqa: FBT003 - likewise
     chosen.set_block_based_table_factory(blocks)

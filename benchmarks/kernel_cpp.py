@@ -11,6 +11,7 @@ import subprocess
 from collections.abc import Iterator
 from itertools import chain
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Final
 
 import numpy as np
@@ -31,6 +32,23 @@ _Numbers = NDArray[np.int64]
 def compiler() -> str | None:
     """Returns a C++ compiler, None if there is none."""
     return next(filter(None, map(shutil.which, ("c++", "g++", "clang++"))), None)
+
+
+def said_by(source: str, *options: str) -> str:
+    """Compiles a small C++ program, runs it, and returns what it prints.
+
+    Raises:
+        RuntimeError: there is no C++ compiler, or the program is not of this processor.
+    """
+    with TemporaryDirectory() as folder:
+        file, program = Path(folder) / "program.cpp", Path(folder) / "program"
+        file.write_text(source)
+        words = [compiler() or "c++", "-O1", *options, "-o", str(program), str(file)]
+        try:
+            subprocess.run(words, check=True, capture_output=True)
+        except (OSError, subprocess.CalledProcessError) as error:
+            raise RuntimeError("a C++ compiler for x86-64 Linux is needed") from error
+        return subprocess.run([program], check=True, capture_output=True, text=True).stdout
 
 
 class CppTwin:

@@ -9,12 +9,9 @@ Run it with ``python -m benchmarks.thread_wake``; it needs a C++ compiler and tw
 
 from __future__ import annotations
 
-import subprocess
-from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Final
 
-from benchmarks.kernel_cpp import compiler
+from benchmarks.kernel_cpp import said_by
 
 _HANDOVERS: Final = 400_000
 _SOURCE: Final = """
@@ -60,24 +57,5 @@ int main() {
 """
 
 
-def handovers() -> str:
-    """Returns a line for both threads on one processor, and one for two.
-
-    Raises:
-        RuntimeError: there is no C++ compiler.
-    """
-    with TemporaryDirectory() as folder:
-        source, program = Path(folder) / "wake.cpp", Path(folder) / "wake"
-        source.write_text(_SOURCE)
-        words = [compiler() or "c++", "-O1", "-pthread", f"-DHANDOVERS={_HANDOVERS}L"]
-        try:
-            subprocess.run(
-                [*words, "-o", str(program), str(source)], check=True, capture_output=True
-            )
-        except (OSError, subprocess.CalledProcessError) as error:
-            raise RuntimeError("a C++ compiler is needed") from error
-        return subprocess.run([str(program)], check=True, capture_output=True, text=True).stdout
-
-
 if __name__ == "__main__":
-    print(handovers(), end="")
+    print(said_by(_SOURCE, "-pthread", f"-DHANDOVERS={_HANDOVERS}L"), end="")

@@ -452,9 +452,8 @@ class Scheduler:
             answer = self._wake_to_reply if self._pool_answers_proposed else self._reply_proposed
             self._env.at(at_ns, answer, command)
 
-    def _wake_to_reply(self, request: KvRequest) -> None:
-        service_ns = self._draw.scaled(self._cpu.tikv_finish_ns)
-        self._pools.scheduler.submit(service_ns, self._reply_proposed, request)
+    def _wake_to_reply(self, command: RaftCommand) -> None:
+        self._resume(self._reply_proposed, command)
 
     def _reply_proposed(self, request: KvRequest) -> None:
         """Answers a pipelined lock, unless the process has died meanwhile."""
@@ -472,8 +471,12 @@ class Scheduler:
 
         The apply thread leaves that to the scheduler's pool.
         """
+        self._resume(self._finish_write, command)
+
+    def _resume(self, step: Callable[[KvRequest], None], command: RaftCommand) -> None:
+        """Lets a thread of the pool take a written command's next step."""
         service_ns = self._draw.scaled(self._cpu.tikv_finish_ns)
-        self._pools.scheduler.submit(service_ns, self._finish_write, command)
+        self._pools.scheduler.submit(service_ns, step, command)
 
     def _finish_write(self, request: KvRequest) -> None:
         peer = request.peer
