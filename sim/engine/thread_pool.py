@@ -10,10 +10,16 @@ load changes).
 from collections import deque
 from heapq import heappush
 from math import floor
-from typing import Any
+from typing import Any, Final
 
 from sim.engine.environment import Call, LeanEnv
 from sim.engine.run_queue import RunQueues
+
+WHOLE_THREAD: Final = 1 << 10
+"""A thread that runs, in the unit of ``Cores.running``."""
+
+_HALF: Final = WHOLE_THREAD // 2
+_BITS: Final = WHOLE_THREAD.bit_length() - 1
 
 
 class Cores:
@@ -50,7 +56,7 @@ class Cores:
     ) -> None:
         self.count = count
         self.running = 0
-        """Threads that run now."""
+        """Threads that run now, in parts of ``WHOLE_THREAD``."""
         self.background = 0
         """Threads' worth of work that no pool runs; as of the last ``settle``."""
         self.busy_ns = 0
@@ -74,12 +80,35 @@ class Cores:
         """Returns the part of that which is due to other threads."""
         return self._run_queues.wait()
 
+    def occupy(self, held_ns: int, asleep_ns: int) -> int:
+        """Lets a thread begin a job that it runs for ``held_ns``, and sleeps for besides.
+
+        Asleep, it waits for a disk, or to be woken and for others that run; that it is woken takes
+        CPU. It counts among those that run for all of the job, with the part of it that it does:
+        an event when it begins to run is spared.
+
+        Returns:
+            what it counts, for ``leave``.
+        """
+        share = WHOLE_THREAD
+        if asleep_ns:
+            waking_ns = min(asleep_ns, self._hop_ns)
+            self.busy_ns += waking_ns
+            share = WHOLE_THREAD * (held_ns + waking_ns) // (held_ns + asleep_ns)
+        self.running += share
+        return share
+
+    def leave(self, share: int) -> None:
+        """Ends such a job."""
+        self.running -= share
+
     def slowness(self) -> float:
         """Returns by how much one more thread runs slower than on an idle node."""
+        others = ((self.running + _HALF) >> _BITS) + self.background
         try:
-            return self._slowness[self.running + self.background]
+            return self._slowness[others]
         except IndexError:  # Threads share the hardware threads.
-            return self._slowest * (self.running + self.background + 1) / self.count
+            return self._slowest * (others + 1) / self.count
 
     def hold(self, service_ns: int, slowness: float) -> int:
         """Returns how long a job of ``service_ns`` of CPU holds its thread, in nanoseconds.
@@ -98,7 +127,7 @@ class Cores:
         """
         work_ns = self.background_ns + self.stressed * elapsed_ns
         self.background = round(work_ns / elapsed_ns)
-        crowd = max(self.running + self.background, self.count)
+        crowd = max((self.running >> _BITS) + self.background, self.count)
         self.busy_ns += work_ns * self.count // crowd
         self.background_ns = 0
         self._run_queues.average(now_ns, self.busy_ns)
@@ -151,18 +180,19 @@ class ThreadPool:
 
     def _start(self, job: tuple[int, Call, Any, int]) -> None:
         cores, env = self._cores, self._env
-        held_ns = cores.hold(job[0], cores.slowness()) + job[3]
-        cores.running += 1
+        held_ns, asleep_ns = cores.hold(job[0], cores.slowness()), job[3]
+        share = cores.occupy(held_ns, asleep_ns)
         now_ns = env.now_ns
         self._busy_ns -= now_ns
         env.pushed = order = env.pushed + 1
-        heappush(env.calls, (now_ns + held_ns, order, self._finish, job))
+        ended = (share, job[1], job[2])
+        heappush(env.calls, (now_ns + held_ns + asleep_ns, order, self._finish, ended))
 
-    def _finish(self, job: tuple[int, Call, Any, int]) -> None:
-        self._cores.running -= 1
+    def _finish(self, ended: tuple[int, Call, Any]) -> None:
+        self._cores.leave(ended[0])
         self._busy_ns += self._env.now_ns
         if self._queue:
             self._start(self._queue.popleft())
         else:
             self._idle += 1
-        job[1](job[2])
+        ended[1](ended[2])

@@ -9,6 +9,7 @@ All stores are alike: each leads, follows and serves its share.
 """
 
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from math import exp
 from typing import Final
@@ -311,11 +312,11 @@ class StoreModel:
         scenario, cpu = self.scenario, self.scenario.hardware.store_cpu
         pools = self._pools()
         per_store = load.txn_per_s / scenario.cluster.stores
-        fetching = 0.0
+        fetches = 0.0
         for kind, each in self.footprint.requests.items():
             pool = pools[self.pool_of(kind)]
             count = each.count + (retries if kind == "lock" else 0.0)
-            fetching += per_store * each.fetches * self.disk.fetch_ns / NS_PER_S
+            fetches += per_store * each.fetches
             pool.jobs += per_store * count
             work_ns = self.request_ns(kind) * load.slowness
             pool.busy += per_store * count * work_ns / NS_PER_S
@@ -331,18 +332,30 @@ class StoreModel:
         flushed = load.disk.flush + load.disk.compaction + load.disk.rewritten
         rewritten = flushed * cpu.compaction_byte_ns / NS_PER_S
         rewritten += load.entries_per_s * self._record_ns / NS_PER_S
-        threads = load.pollers_asked + sum(pool.busy for pool in pools.values()) - fetching
+        threads = load.pollers_asked + sum(pool.busy for pool in pools.values())
+        threads -= fetches * self.disk.fetch_ns / NS_PER_S
         threads += apply.busy
         sets_per_s = load.pollers.rounds * NS_PER_S * (scenario.cluster.stores - 1)
         carried = load.carried_per_s * (cpu.grpc_request_ns >> 1) / NS_PER_S
         carried += min(load.carried_per_s, sets_per_s) * 2 * cpu.grpc_message_ns / NS_PER_S
-        cores.busy = threads + grpc.busy + rewritten + carried
         for pool in pools.values():
             pool.wake(load.hop_ns)
             pool.queue = in_queue(pool.servers, pool.within)
+        waking = self._waking(load, pools.values(), apply, fetches)
+        cores.busy = threads + grpc.busy + rewritten + carried + waking
         load.slowness = self._slowness_among(cores.busy)
         load.hop_ns = cpu.thread_hop_ns + queued_ns(cpu.thread_run_ns, cores.busy, cores.servers)
         load.stations = {"grpc": grpc, "store_cpu": cores, **pools, "apply": apply}
+
+    def _waking(
+        self, load: StoreLoad, pools: Iterable[StationLoad], apply: StationLoad, fetches: float
+    ) -> float:
+        """Returns how many threads are being woken, which takes CPU."""
+        woken = load.pollers.rounds * NS_PER_S * load.woken + fetches
+        waits_ns = sum(pool.jobs * pool.hop_ns for pool in pools)
+        waits_ns += apply.jobs * apply.hop_ns / load.applied_together
+        woken += waits_ns / load.hop_ns if load.hop_ns else 0.0
+        return woken * self.scenario.hardware.cpu.thread_hop_ns / NS_PER_S
 
     def _pools(self) -> dict[str, StationLoad]:
         """Returns the pools that serve requests, without work."""

@@ -164,37 +164,40 @@ class ApplyPool:
         cores, slowness = self._cores, self._cores.slowness()
         apply_ns, insert_ns = self._work_ns(written)
         records = sum(keys + 1 for _, _, _, keys in written)
-        self._work(woken_ns)
-        yield woken_ns + cores.hold(apply_ns, slowness)
-        self._groups.insert(process, cores.hold(insert_ns, slowness), records)
+        held_ns, inserting_ns = cores.hold(apply_ns, slowness), cores.hold(insert_ns, slowness)
+        share = self._work(held_ns + inserting_ns, woken_ns)
+        yield woken_ns + held_ns
+        self._groups.insert(process, inserting_ns, records)
         yield UNTIL_WOKEN
-        self._pause()
+        self._pause(share)
 
     def _write_in_order(self, woken_ns: int, written: Piece) -> Story:
         """One write of a store with the commit pipeline; who waits for others sleeps."""
         cores, pipeline = self._cores, self._pipeline
         slowness = cores.slowness()
         apply_ns, insert_ns = self._work_ns(written)
-        self._work(woken_ns)
         now_ns = self._ctx.env.now_ns
         begin_ns = now_ns + woken_ns + cores.hold(apply_ns, slowness)
         end_ns = begin_ns + cores.hold(floor(insert_ns * pipeline.slowness(begin_ns)), slowness)
         pipeline.insert(begin_ns, end_ns)
+        share = self._work(end_ns - now_ns - woken_ns, woken_ns)
         yield end_ns - now_ns
-        self._pause()
+        self._pause(share)
         order_ns = pipeline.order_ns(begin_ns)
         if order_ns:
+            share = cores.occupy(0, order_ns)
             yield order_ns
+            cores.leave(share)
 
-    def _work(self, woken_ns: int = 0) -> None:
-        """One more poller works, once it is awake."""
-        self._cores.running += 1
+    def _work(self, held_ns: int, woken_ns: int) -> int:
+        """One more poller works, once it is awake; returns what it counts among threads."""
         self._running += 1
         self._busy_ns -= self._ctx.env.now_ns + woken_ns
+        return self._cores.occupy(held_ns, woken_ns)
 
-    def _pause(self) -> None:
+    def _pause(self, share: int) -> None:
         """One poller less works."""
-        self._cores.running -= 1
+        self._cores.leave(share)
         self._running -= 1
         self._busy_ns += self._ctx.env.now_ns
 

@@ -131,13 +131,13 @@ class StorePool:
             self._busy_ns -= env.now_ns + woken_ns
             while router.queue and len(batch) < self._max_batch:
                 slowness = cores.slowness()
-                cores.running += 1
                 fresh, service_ns = self._handle_mail(batch, slowness, woken_ns)
                 held_ns = cores.hold(service_ns, slowness)
+                share = cores.occupy(held_ns, woken_ns)
                 readies += fresh
                 yield held_ns + woken_ns
                 woken_ns = 0
-                cores.running -= 1
+                cores.leave(share)
                 self._hand_out(fresh, outbox)
             self._taking -= 1
             self._busy_ns += env.now_ns

@@ -53,7 +53,7 @@ def test_the_second_thread_of_a_core_adds_less_than_the_first() -> None:
     slowness = []
     for _ in range(6):
         slowness.append(cores.slowness())
-        cores.running += 1
+        cores.occupy(1, 0)
     # Two cores: work done a second is 1, and 3 with all four threads, never more. One of two
     # threads meets the other in one case of three, and then both do three quarters.
     speeds = [1, 11 / 12, 10 / 12, 9 / 12, 9 / 12 * 4 / 5, 9 / 12 * 4 / 6]
@@ -100,10 +100,22 @@ def test_a_thread_that_waits_for_a_disk_takes_no_cpu() -> None:
     assert (pool.busy_until(env.now_ns), cores.busy_ns) == (120, 20)
 
 
+def test_a_thread_slows_down_others_by_the_part_of_its_job_that_it_runs() -> None:
+    cores = Cores(2)
+    env = LeanEnv()
+    pool = ThreadPool(env, cores, 8, "scheduler")
+    for _ in range(6):  # Half of the time on a disk: three threads on two cores.
+        pool.submit(100, lambda _: None, None, 100)
+    assert 100 * cores.slowness() == 200
+    env.run_until(10**6)
+    assert cores.running == 0
+    assert cores.occupy(0, 50) == 0, "a thread that only sleeps is in nobody's way"
+
+
 def test_a_job_waits_until_an_idle_thread_is_awake_but_a_busy_thread_goes_on() -> None:
     env = LeanEnv()
     cores = Cores(8, hop_ns=5)
     pool = ThreadPool(env, cores, 1, "scheduler")
     assert finishes(pool, env, [30, 10]) == [(35, 0), (45, 1)]
     assert finishes(pool, env, [10]) == [(10**6 + 15, 0)]
-    assert (pool.busy_until(env.now_ns), cores.busy_ns) == (60, 50)
+    assert (pool.busy_until(env.now_ns), cores.busy_ns) == (60, 60), "waking takes CPU"

@@ -172,7 +172,7 @@ class CpuCosts(Section):
         "Clients' machine, per statement: driver and proxy. Source: assumed.", default="40us"
     )
     tidb_statement_ns: int = COST.key(
-        "TiDB, per statement: packets, plan cache, result. Source: fit.", default="28us"
+        "TiDB, per statement: packets, plan cache, result. Source: fit.", default="27us"
     )
     tidb_write_ns: int = COST.key(
         "TiDB, extra for a statement that locks or writes: executor, transaction buffer. Source: "
@@ -212,7 +212,7 @@ class CpuCosts(Section):
     tikv_key_ns: int = COST.key(
         "TiKV, per key of a read, a lock request, or an optimistic prewrite: finding its locks and "
         "versions. Source: fit.",
-        default="38us",
+        default="42us",
     )
     tikv_load_lock_ns: int = COST.key(
         "TiKV, per key of any other command, which finds its lock and looks no further. Source: "
@@ -230,7 +230,7 @@ class CpuCosts(Section):
         default="120us",
     )
     store_visit_ns: int = COST.key(
-        "Store poller, per visit to a peer with mail. Source: fit.", default="6us"
+        "Store poller, per visit to a peer with mail. Source: fit.", default="7us"
     )
     store_message_ns: int = COST.key(
         "Store poller, per message of a region. Source: assumed.", default="5us"
@@ -248,7 +248,7 @@ class CpuCosts(Section):
     apply_record_ns: int = COST.key(
         "Apply thread, per record, besides RocksDB: parsing it, whether it is the region's. "
         "Source: fit.",
-        default="8us",
+        default="9.1us",
     )
     kvdb_record_ns: int = COST.key(
         "Apply thread, per record that it puts or deletes in RocksDB. Source: measured, 2.9 to "
@@ -269,7 +269,7 @@ class CpuCosts(Section):
     thread_run_ns: int = COST.key(
         "How long a thread runs at a time: on a busy node, woken threads wait for those that run. "
         "Source: fit.",
-        default="120us",
+        default="105us",
     )
     smt_gain: float = Number(0, 1).key(
         "Capacity added by a core's second busy hardware thread, in cores. Source: Intel, "
