@@ -2,7 +2,8 @@
 
 Two threads take turns: each waits for a condition variable that the other signals. On one hardware
 thread that is a change of context; on two, the one that wakes sends an interrupt to a processor
-that is idle, and the kernel there has to notice. The model leaves this CPU out (docs/MODEL.md).
+that is idle, and the kernel there has to notice. In the model all of a wake-up is CPU
+(docs/MODEL.md).
 
 Run it with ``python -m benchmarks.thread_wake``; it needs a C++ compiler and two processors.
 """

@@ -147,7 +147,7 @@ def test_blocks_are_fetched_one_after_the_other() -> None:
 
 def test_blocks_are_unpacked_on_cores_that_others_use() -> None:
     cores = Cores(1)
-    cores.running = 1
+    cores.occupy(1, 0)
     cache = cache_of(Miss(1, 1), cores, block_ns=7 * NS_PER_US)
     assert cache.fetch_ns(0, [PREFIX + b"\0a"]) == READ_NS + 2 * 7 * NS_PER_US
     assert cores.busy_ns == 7 * NS_PER_US, "two share one core: each has half of it"
