@@ -29,7 +29,7 @@ from sim.estimate.regions import (
 )
 from sim.estimate.transaction_plan import READS, RequestKind
 from sim.fact_names import LOG_WRITER
-from sim.queueing.formulas import erlang_c, in_queue, mean_wait
+from sim.queueing.formulas import finds_idle, in_queue, mean_wait
 from sim.raftstore.log_engine import record_ns
 from sim.raftstore.write_thread import contended
 from sim.raftstore.write_worker import BATCH_SIZE_HINT_BYTES
@@ -61,6 +61,10 @@ class StationLoad:
     """Jobs that wait; None: it has no queue of its own."""
     hop_ns: float = 0.0
     """For which a job waits, on average, until its thread is awake."""
+    in_groups: float = 0.0
+    """Jobs per second that do not come one by one."""
+    together: float = 1.0
+    """Of these, how many at once."""
 
     @property
     def service_ns(self) -> float:
@@ -75,13 +79,16 @@ class StationLoad:
     def wake(self, thread_hop_ns: float) -> None:
         """Adds to ``busy`` that a job which finds a thread idle waits until it is awake.
 
-        The busier the servers, the fewer are woken.
+        The busier the servers, and the more jobs come at once, the fewer are woken.
         """
         working = self.busy
+        grouped = self.in_groups / self.jobs if self.jobs else 0.0
 
         def follows_from(hop_ns: float) -> float:
             self.busy = working + self.jobs * hop_ns / NS_PER_S
-            return (1 - erlang_c(self.servers, self.busy)) * thread_hop_ns
+            woken = (1 - grouped) * finds_idle(self.servers, self.busy)
+            woken += grouped * finds_idle(self.servers, self.busy, self.together)
+            return woken * thread_hop_ns
 
         self.hop_ns = fixed_point(follows_from, thread_hop_ns, close=_STILL, most=thread_hop_ns)
 
@@ -323,9 +330,12 @@ class StoreModel:
             pool.busy += per_store * self.rows_ns(each, load) / NS_PER_S
         requests_per_s = sum(pool.jobs for pool in pools.values())
         scheduler = pools["scheduler"]
-        finished = per_store * (self.proposed.count + self._answered_early())
+        ended = per_store * self.proposed.count
+        finished = ended + per_store * self._answered_early()
         scheduler.jobs += finished
         scheduler.busy += finished * cpu.tikv_finish_ns * load.slowness / NS_PER_S
+        scheduler.in_groups = ended  # What a store leads of that which is applied together.
+        scheduler.together = 1 + (load.applied_together - 1) / scenario.cluster.replicas
         apply = self._apply(load, copies)
         grpc = self._grpc(load, requests_per_s)
         cores = StationLoad(scenario.hardware.store_cores, requests_per_s)

@@ -39,6 +39,28 @@ def erlang_c(servers: int, offered: float) -> float:
     return lost / (1 - offered / servers * (1 - lost))
 
 
+def finds_idle(servers: int, offered: float, together: float = 1.0) -> float:
+    """Returns the share of jobs that find a server idle, if so many come at once (M/M/c).
+
+    Args:
+        servers: how many, with one queue.
+        offered: arrivals x mean service, in servers.
+        together: jobs of one arrival, 1 or more; each of them takes an idle server.
+    """
+    waits = erlang_c(servers, offered)
+    if waits >= 1:
+        return 0.0
+    if not waits:  # Less than a double can hold: as many as ever are idle.
+        return min(1.0, (servers - offered) / together)
+    chance = waits * (1 - offered / servers)
+    total, met = waits, 0.0
+    for idle in range(1, servers + 1):
+        chance *= (servers - idle + 1) / offered
+        total += chance
+        met += chance * min(idle, together)
+    return met / total / together
+
+
 def mean_wait(servers: int, arrivals: float, service: float, cv: float = 1.0) -> float:
     """Returns the mean time a job waits for one of ``servers`` (Allen-Cunneen; exact for M/G/1).
 

@@ -10,6 +10,7 @@ from sim.queueing.formulas import (
     crowded_servers,
     erlang_b,
     erlang_c,
+    finds_idle,
     gathering_server,
     in_queue,
     mean_wait,
@@ -36,6 +37,22 @@ def test_erlang_formulas_agree_with_the_tables() -> None:
     assert erlang_c(2, 1.0) == pytest.approx(1 / 3)
     assert erlang_c(1, 0.7) == pytest.approx(0.7)
     assert erlang_c(2, 2.0) == 1.0
+
+
+@pytest.mark.parametrize(("servers", "offered"), [(1, 0.3), (5, 3.5), (64, 50.0), (1_000, 2.0)])
+def test_who_comes_alone_finds_all_taken_by_erlang_c_and_who_comes_in_a_crowd_finds_all_idle(
+    servers: int, offered: float
+) -> None:
+    assert finds_idle(servers, offered) == pytest.approx(1 - erlang_c(servers, offered))
+    idle = servers - offered
+    assert finds_idle(servers, offered, 2.0 * servers) == pytest.approx(idle / (2 * servers))
+
+
+def test_of_two_at_once_the_second_needs_another_idle_server() -> None:
+    # M/M/2: both idle with 1/3, one with 1/3, if half of the servers' time is asked for.
+    assert finds_idle(2, 1.0, 2.0) == pytest.approx((2 / 3 + 1 / 3) / 2)
+    assert finds_idle(2, 0.0, 4.0) == pytest.approx(0.5)
+    assert finds_idle(2, 2.0, 2.0) == 0.0
 
 
 @pytest.mark.parametrize("servers", [1, 3, 1_000])

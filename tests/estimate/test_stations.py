@@ -30,6 +30,9 @@ def test_of_several_threads_one_is_woken_unless_all_are_busy() -> None:
     pool.wake(30 * US)
     assert pool.hop_ns == pytest.approx(30 * US * (1 - erlang_c(4, pool.busy)), rel=0.02)
     assert 3.0 < pool.busy < 4.0
+    grouped = StationLoad(4, 60_000.0, 3.0, in_groups=30_000.0, together=3.0)
+    grouped.wake(30 * US)
+    assert grouped.hop_ns < pool.hop_ns
     full = StationLoad(4, 60_000.0, 4.2)
     full.wake(30 * US)
     assert full.busy == pytest.approx(4.2, rel=0.001)
