@@ -21,7 +21,7 @@ from analysis.metrics.catalogue import NETWORK_STATIONS
 from analysis.study.load import load_study
 from benchmarks.documents import ROOT
 from sim.client.client_stats import PATH_NAMES
-from sim.estimate import Sample, draw, estimate, has_estimate, mean_of, same_footprint
+from sim.estimate import Estimate, Sample, draw, estimate, has_estimate, mean_of, same_footprint
 from sim.record.facts import MemorySink
 from sim.simulation import SimulatedUnit
 from sim.units import NS_PER_MS, NS_PER_S
@@ -45,11 +45,13 @@ class Length:
     shortest_ns: int
     transactions: int
     """That end in the measured time, unless it is the shortest."""
+    settled_after: int
+    """Transactions that each client has had before it, on average, unless the warm-up is longer."""
 
 
-_BELOW_SATURATION: Final = Length(100 * NS_PER_MS, 100 * NS_PER_MS, 600)
-_AT_SATURATION: Final = Length(60 * NS_PER_MS, 40 * NS_PER_MS, 200)
-"""Where the estimate speaks of saturation, a run says whether that is so."""
+_BELOW_SATURATION: Final = Length(100 * NS_PER_MS, 600 * NS_PER_MS, 600, 8)
+_AT_SATURATION: Final = Length(60 * NS_PER_MS, 40 * NS_PER_MS, 200, 0)
+"""Where the estimate speaks of saturation, so short a run may say that it is so."""
 
 
 @dataclass(frozen=True)
@@ -136,8 +138,15 @@ def compare(case: Case) -> Beside:
     scenario = _study(case.name).variants[case.variant]
     drawn = _sample(scenario)
     hint = estimate(scenario, mean_of(drawn))
-    length = _AT_SATURATION if hint.is_saturated else _BELOW_SATURATION
-    scenario = _lasting(scenario, length, hint.txn_per_s)
+    if hint.is_saturated:
+        scenario = _lasting(scenario, _AT_SATURATION, hint)
+        found = _beside(scenario, drawn)
+        if found.is_saturated:
+            return found
+    return _beside(_lasting(scenario, _BELOW_SATURATION, hint), drawn)
+
+
+def _beside(scenario: Scenario, drawn: Sample) -> Beside:
     seen = _simulated(scenario)
     found = estimate(scenario, mean_of(drawn, seen.done))
     return Beside(
@@ -159,14 +168,15 @@ def _study(name: str) -> Study:
     return load_study(SCENARIOS / f"{name}.yaml")
 
 
-def _lasting(scenario: Scenario, length: Length, per_s: float) -> Scenario:
+def _lasting(scenario: Scenario, length: Length, hint: Estimate) -> Scenario:
     """Returns a scenario with a measured time in which about so many transactions end."""
-    measure_ns = max(length.shortest_ns, int(length.transactions / per_s * NS_PER_S))
+    measure_ns = max(length.shortest_ns, int(length.transactions / hint.txn_per_s * NS_PER_S))
+    settled_ns = int(length.settled_after * (hint.response_ms or 0.0) * NS_PER_MS)
     return replace(
         scenario,
         run=replace(
             scenario.run,
-            warmup_ns=length.warmup_ns,
+            warmup_ns=max(length.warmup_ns, settled_ns),
             measure_ns=measure_ns,
             window_ns=NS_PER_S * 1000,
             checks=False,
