@@ -135,7 +135,7 @@ def is_current(name: str) -> bool:
 def _refresh(name: str, study: Study) -> int:
     """Runs a study and writes its figures; returns for how many lines a person is needed."""
     begun_s = time.perf_counter()
-    printed = "".join(_run(words) for words in study.words())
+    printed = "".join(_run(words) for words in study.words_run())
     with _WRITING:
         print(f"{name}: {'; '.join(study.commands)}: {time.perf_counter() - begun_s:.0f} s")
         missing = _write(name, study, printed)
