@@ -2,8 +2,8 @@
 
 Loads a column family of a real RocksDB in the order of its keys, then overwrites rows at random
 and lets it compact, with TiKV's block size, bloom filters and compression by level; prints
-RocksDB's own CPU seconds of flushes and compactions over the bytes that they wrote, here and at the
-clock for which costs are given. Rows are those that ``block_compression`` makes. It needs a C++
+RocksDB's own CPU seconds of flushes and compactions over the bytes that they wrote, here and on the
+machine for which costs are given. Rows are those that ``block_compression`` makes. It needs a C++
 compiler, and RocksDB's Python binding, which is not among the requirements:
 
     .venv/bin/pip install --target /tmp/rocksdict rocksdict==0.3.29
@@ -95,7 +95,7 @@ def main() -> None:
         with TemporaryDirectory() as folder:
             cpu_s, written = measure(rocksdb, some, Path(folder))
         byte_ns = 1e9 * cpu_s / written
-        fitted = f"{byte_ns * slower:4.1f} at the clock for which costs are given"
+        fitted = f"{byte_ns * slower:4.1f} on the machine for which costs are given"
         print(f"{name:22} {byte_ns:4.1f} ns a byte, of {written / MIB:,.0f} MiB; {fitted}")
 
 

@@ -84,7 +84,7 @@ def _print_costs(program: Path, engine: str) -> None:
             here = ", ".join(f"{us:.1f}" for us in times)
             there = ", ".join(f"{us + (slower - 1) * min(us, in_new):.1f}" for us in times)
             print(f"{engine}, {what} records a write, {where}: {here} us; {there}", flush=True)
-    print(f"behind the semicolon: where the clock is {slower:.2f} times slower, as that of the fit")
+    print(f"behind the semicolon: where what waits for the clock takes {slower:.2f} times as long")
 
 
 def _costs(program: Path, engine: str, processes: int) -> _Times:

@@ -212,12 +212,12 @@ class CpuCosts(Section):
     tikv_key_ns: int = COST.key(
         "TiKV, per key of a read, a lock request, or an optimistic prewrite: finding its locks and "
         "versions. Source: fit.",
-        default="42us",
+        default="41us",
     )
     tikv_load_lock_ns: int = COST.key(
         "TiKV, per key of any other command, which finds its lock and looks no further. Source: "
-        "measured, a get from the lock CF: 2.4 to 3.1 at the clock of i3.4xlarge.",
-        default="2.7us",
+        "measured, a get from the lock CF: 3.2 to 4.2 on i3.4xlarge.",
+        default="3.6us",
     )
     tikv_row_ns: int = COST.key(
         "TiKV, per row of a range scan: a step of its iterators, the row's columns. Source: "
@@ -230,7 +230,7 @@ class CpuCosts(Section):
         default="120us",
     )
     store_visit_ns: int = COST.key(
-        "Store poller, per visit to a peer with mail. Source: fit.", default="7us"
+        "Store poller, per visit to a peer with mail. Source: fit.", default="6us"
     )
     store_message_ns: int = COST.key(
         "Store poller, per message of a region. Source: assumed.", default="5us"
@@ -240,26 +240,25 @@ class CpuCosts(Section):
     )
     raftdb_record_ns: int = COST.key(
         "RocksDB as the raft log, per record: store pollers put each entry and the region's state, "
-        "and a background thread deletes each entry. Source: measured, 1.2 to 2.7 a put at the "
-        "clock of i3.4xlarge.",
-        default="2us",
+        "and a background thread deletes each entry. Source: measured, 1.7 to 3.3 a put on "
+        "i3.4xlarge.",
+        default="2.6us",
     )
     apply_command_ns: int = COST.key("Apply thread, per command. Source: assumed.", default="5us")
     apply_record_ns: int = COST.key(
         "Apply thread, per record, besides RocksDB: parsing it, whether it is the region's. "
         "Source: fit.",
-        default="9.1us",
+        default="7.5us",
     )
     kvdb_record_ns: int = COST.key(
-        "Apply thread, per record that it puts or deletes in RocksDB. Source: measured, 2.9 to "
-        "4.5 at the clock of i3.4xlarge as memtables fill; the middle.",
-        default="3.6us",
+        "Apply thread, per record that it puts or deletes in RocksDB. Source: measured, 4 to 5.8 "
+        "on i3.4xlarge as memtables fill; the middle.",
+        default="4.8us",
     )
     compaction_byte_ns: float = Number(0, 1_000).key(
         "Background threads, per byte flushed or compacted; no request waits for them. Source: "
-        "measured, 2 to 3.3 for rows of 300 bytes, 11 for records of 50, at the clock of "
-        "i3.4xlarge.",
-        default=6.5,
+        "measured, 2.6 to 4.5 for rows of 300 bytes, 14 for records of 50, on i3.4xlarge.",
+        default=8.7,
     )
     thread_hop_ns: int = COST.key(
         "Time from waking a thread until it runs, on an idle node. Source: TiKV docs, tune thread "
