@@ -1,8 +1,8 @@
 """What a cost that was measured here is on the machine whose costs were fitted.
 
-Costs of CPU are those of an i3.4xlarge, whose cores run at 2.7 GHz when all are busy. A cost that is
-measured here is multiplied by the ratio of the clocks, and by what newer cores do more in a cycle.
-What the kernel says of a virtual machine's clock is not what its cores run at: a chain of
+Costs of CPU are those of an i3.4xlarge, whose cores run at 2.7 GHz when all are busy. A cost that
+is measured here is multiplied by the ratio of the clocks, and by what newer cores do more in a
+cycle. What the kernel says of a virtual machine's clock is not what its cores run at: a chain of
 additions, each of which needs the one before, takes a cycle for each.
 """
 
@@ -15,9 +15,9 @@ from benchmarks.kernel_cpp import said_by
 FITTED_GHZ: Final = 2.7
 """i3.4xlarge, all cores busy: the core speed of 1."""
 PER_CYCLE: Final = 1.34
-"""What a core of AMD's Zen 5, on which costs were measured, does in a cycle over one of i3.4xlarge's
-(Broadwell): the middle of 1.79 (AMD: Zen as much as Broadwell-E, August 2016, and 15, 19, 13 and
-16 % more with each generation since) and of 1 (7-Zip's rating over the clock)."""
+"""What a core of AMD's Zen 5, on which costs were measured, does in a cycle over one of
+i3.4xlarge's (Broadwell): the middle of 1.79 (AMD: Zen as much as Broadwell-E, August 2016, and 15,
+19, 13 and 16 % more with each generation since) and of 1 (7-Zip's rating over the clock)."""
 _ADDITIONS: Final = 400_000_000
 _SOURCE: Final = """
 #include <chrono>

@@ -3,8 +3,8 @@
 A real RocksDB has as many versions as fill several levels, and locks that come and go in a column
 family of their own, with TiKV's options, all of it in the block cache; prints the CPU time of a get
 from the lock CF and of a seek in the write CF with a new iterator, the binding's included, here and
-on the machine for which costs are given. It needs a C++ compiler, and RocksDB's Python binding, which
-is not among the requirements:
+on the machine for which costs are given. It needs a C++ compiler, and RocksDB's Python binding,
+which is not among the requirements:
 
     .venv/bin/pip install --target /tmp/rocksdict rocksdict==0.3.29
     PYTHONPATH=/tmp/rocksdict .venv/bin/python -m benchmarks.lock_lookup
