@@ -240,7 +240,7 @@ class CpuCosts(Section):
     )
     raftdb_record_ns: int = COST.key(
         "RocksDB as the raft log, per record: store pollers put each entry and the region's state, "
-        "and a background thread deletes each entry. Source: measured, 1.7 to 3.3 a put on "
+        "and a background thread deletes each entry. Source: measured, 1.7 to 3.4 a put on "
         "i3.4xlarge.",
         default="2.6us",
     )
