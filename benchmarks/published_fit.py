@@ -39,7 +39,7 @@ from sim.scenario.resolved import Scenario
 
 GUESSES_US: Final = {
     "tidb_statement": 40.0, "tikv_key": 20.0, "store_visit": 23.0, "apply_record": 3.0,
-    "thread_run": 35.0,
+    "thread_run": 170.0,
 }  # fmt: skip
 """The costs that are fitted, a quarter of the figures, and what they would be without these.
 
@@ -47,8 +47,9 @@ A point select's share of a TiDB node that does nothing else leaves 109 us for s
 request, a quarter of them to Go's collector; a key is two or three seeks in RocksDB; TiKV's
 documentation has 20 to 40 us a raftstore message, of which the message itself and a record of
 raftdb are some 7; what TiKV does with a record before RocksDB has
-it, half a dozen allocations, copies and comparisons, takes 3 us at most; a thread runs for one
-message.
+it, half a dozen allocations, copies and comparisons, takes 3 us at most; threads of two loaded
+TiKVs ran for 173 us from switch to switch (``perf sched latency`` in tikv/tikv issue 2473 and
+siddontang's notes on perf sched, 49.3 s of CPU in 285,000 switches).
 """
 
 _FACTOR: Final = math.log(2)
