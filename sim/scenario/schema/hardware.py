@@ -359,13 +359,13 @@ class Hardware(Section):
         "Hardware threads of a TiDB node. Source: AWS docs: c5.4xlarge, 16 vCPU.", default=16
     )
     store_core_speed: float = _SPEED.key(
-        "Speed of a store's cores over that of i3.4xlarge's, 2.7 GHz with all of them busy. "
-        "Source: the profile; AWS docs, processor state control.",
+        "Speed of a store's cores over that of i3.4xlarge's, Broadwell at 2.7 GHz with all of them "
+        "busy. Source: the profile; AWS docs, processor state control.",
         default=1.0,
     )
     tidb_core_speed: float = _SPEED.key(
-        "Speed of a TiDB node's cores over that of c5.4xlarge's, 3.4 GHz with all of them busy. "
-        "Source: AWS, EC2 C5 instances.",
+        "Speed of a TiDB node's cores over that of c5.4xlarge's, Skylake at 3.4 GHz with all of "
+        "them busy. Source: AWS, EC2 C5 instances.",
         default=1.0,
     )
     client_cores: int = Count(1, 1_024).key(
