@@ -14,7 +14,7 @@ from functools import reduce
 from pathlib import Path
 
 from analysis.study.file_tree import merged
-from analysis.study.shipped import located
+from analysis.study.shipped import located, ours_meant
 from sim.scenario.problems import Mark, Problem, ScenarioError, shown
 from sim.scenario.reader import read_file
 from sim.scenario.tikv_toml import TikvTomlError, read_tikv_toml
@@ -95,7 +95,8 @@ def _base(said: Node, path: Path) -> Path:
         raise _refused(said.mark, key, f"{error}; write the whole path") from None
     if not found.exists():
         beside = "" if Path(name).is_absolute() else f" (looked for in {found.parent.resolve()})"
-        raise _refused(said.mark, key, f"no file {shown(name)}{beside}; check its name")
+        meant = ours_meant(found) or "check its name"
+        raise _refused(said.mark, key, f"no file {shown(name)}{beside}; {meant}")
     if found.is_dir():
         raise _refused(said.mark, key, f"{shown(name)} is a folder; name a scenario file in it")
     return found

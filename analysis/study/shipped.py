@@ -41,16 +41,20 @@ def located(name: Path | str) -> Path:
     return found
 
 
+def ours_meant(file: Path) -> str:
+    """Asks whether one of ours was meant by a file that is not there; empty if not."""
+    ours = f"{PREFIX}{file.stem}"
+    return f"did you mean {ours}, which comes with the program?" if ours in _known() else ""
+
+
 def refuse_ours_without_prefix(file: Path) -> None:
     """Refuses a file that is not there if one of ours is called so.
 
     Raises:
         ScenarioError: with the name that it has.
     """
-    ours = f"{PREFIX}{file.stem}"
-    if ours in _known() and not file.exists():
-        message = f"no such file; did you mean {ours}, which comes with the program?"
-        raise ScenarioError([Problem(Mark(str(file)), "", message)])
+    if not file.exists() and (meant := ours_meant(file)):
+        raise ScenarioError([Problem(Mark(str(file)), "", f"no such file; {meant}")])
 
 
 def _known() -> dict[str, Path]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -80,11 +80,21 @@ def _one(entry: Place, among: Place) -> Operation | None:
         entry.refuse(_no_such(str(entry.path[-1]), among))
         return None
     if not isinstance(do.value, str) or do.value not in OPERATIONS:
-        what = "missing" if do.value is None else f"nothing is called {shown(do.node.plain())}"
-        do.refuse(f"{what}; {suggestion(str(do.value or ''), list(OPERATIONS))}")
+        do.refuse(_no_operation(do, entry.value))
         return None
     section = validated(OPERATIONS[do.value], entry)
     return None if section is None else replace(section, name=str(entry.path[-1]))
+
+
+def _no_operation(do: Place, said: Iterable[str]) -> str:
+    """Returns what is said of an entry that does not say what it does, only ``said``."""
+    if do.value is not None:
+        what = f"nothing is called {shown(do.node.plain())}"
+        return f"{what}; {suggestion(str(do.value), list(OPERATIONS))}"
+    meant = [key for key in said if key in OPERATIONS]
+    if meant:
+        return f"missing; write do: {meant[0]}, and what it needs beside it"
+    return f"missing; {suggestion('', list(OPERATIONS))}"
 
 
 def _is_only_overridden(entry: Place, among: Place) -> bool:
