@@ -163,6 +163,35 @@ _FIXED_RATE: Final = Table(
 )
 
 STUDIES: Final[Mapping[str, Study]] = {
+    "capacity_gp3_vs_nvme": _shipped(
+        "capacity_gp3_vs_nvme",
+        pictures={"capacity_probability.png": "plots/capacity_probability.png"},
+    ),
+    "rfc77_map": _shipped(
+        "rfc77_map",
+        pictures={
+            "map_lock_latency.png": "plots/map_lock_latency.png",
+            "map_disk_bytes_per_txn.png": "plots/map_disk_bytes_per_txn.png",
+        },
+    ),
+    "sensitivity_rfc77": Study(
+        ("scenarios/sensitivity_rfc77.yaml --no-checks",),
+        "sensitivity_rfc77",
+        tables={"screening": _SCREENING},
+    ),
+    "validation": Study(
+        ("validate --write",),
+        "validation",
+        finds=tuple(each.file for each in ANCHOR_STUDIES.values()),
+    ),
+    "sysbench_workloads": _shipped(
+        "sysbench_workloads", "scenarios/validation", tables={"sysbench_workloads": _SYSBENCH}
+    ),
+    "sweep_threads": _shipped(
+        "sweep_threads",
+        pictures={"sweep_threads_p99.png": "plots/sweep_lock_latency_p99.png"},
+        tables={"sweep_threads": _BY_THREADS},
+    ),
     "rfc77": Study(
         ("scenarios/rfc77.yaml",),
         "rfc77",
@@ -209,45 +238,17 @@ STUDIES: Final[Mapping[str, Study]] = {
     "full_disk": _shipped(
         "full_disk", pictures={"full_disk_over_time.png": "plots/over_time_1.png"}
     ),
-    "sweep_threads": _shipped(
-        "sweep_threads",
-        pictures={"sweep_threads_p99.png": "plots/sweep_lock_latency_p99.png"},
-        tables={"sweep_threads": _BY_THREADS},
-    ),
     "rfc77_nvme": _shipped("rfc77_nvme"),
     "tpcc_i3_4xlarge": _shipped("tpcc_i3_4xlarge"),
-    "sysbench_workloads": _shipped(
-        "sysbench_workloads", "scenarios/validation", tables={"sysbench_workloads": _SYSBENCH}
-    ),
-    "capacity_gp3_vs_nvme": _shipped(
-        "capacity_gp3_vs_nvme",
-        pictures={"capacity_probability.png": "plots/capacity_probability.png"},
-    ),
-    "rfc77_map": _shipped(
-        "rfc77_map",
-        pictures={
-            "map_lock_latency.png": "plots/map_lock_latency.png",
-            "map_disk_bytes_per_txn.png": "plots/map_disk_bytes_per_txn.png",
-        },
-    ),
-    "sensitivity_rfc77": Study(
-        ("scenarios/sensitivity_rfc77.yaml --no-checks",),
-        "sensitivity_rfc77",
-        tables={"screening": _SCREENING},
-    ),
     "explain_errors": Study(
         ("-m benchmarks explain_errors",),
         explain_errors.RESULTS,
         tables={"explain_errors": explain_errors.table_of},
         finds=tuple(sorted(SCENARIOS.glob("*.yaml"))),
     ),
-    "validation": Study(
-        ("validate --write",),
-        "validation",
-        finds=tuple(each.file for each in ANCHOR_STUDIES.values()),
-    ),
 }
-"""In the order in which they are run: a later one may go on from an earlier one's results."""
+"""In the order in which they are run: the longest first, so that none is left alone at the end; a
+later one of a document may go on from an earlier one's results."""
 
 
 def digest(study: Study, folder: Path) -> str:
