@@ -5,7 +5,7 @@ The quick figures of the simulator's speed are ``run_sim.py bench``.
 
 from __future__ import annotations
 
-import subprocess
+import os
 import sys
 from typing import Final
 
@@ -42,7 +42,7 @@ WITH_OPTIONS: Final = {
 """Those that read a command line of their own."""
 
 
-def main() -> int:
+def main() -> int:  # noqa: RET503 - a program that replaces this one does not return
     """Lists the studies, or runs one; 2 if there is none of that name."""
     name = sys.argv[1] if len(sys.argv) > 1 else "--help"
     if name in {"-h", "--help"}:
@@ -58,7 +58,8 @@ def main() -> int:
         what, takes = STUDIES[name]
         print(f"{name}: {what} ({takes}); it has no options")
         return 0 if sys.argv[2:] in (["-h"], ["--help"]) else 2
-    return subprocess.call([sys.executable, "-m", f"benchmarks.{name}", *sys.argv[2:]])
+    # In this process's place, so that what stops this one stops the study.
+    os.execv(sys.executable, [sys.executable, "-m", f"benchmarks.{name}", *sys.argv[2:]])
 
 
 if __name__ == "__main__":
