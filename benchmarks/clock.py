@@ -17,7 +17,7 @@ FITTED_GHZ: Final = 2.7
 PER_CYCLE: Final = 1.34
 """What a core of AMD's Zen 5, on which costs were measured, does in a cycle over one of
 i3.4xlarge's (Broadwell): the middle of 1.79 (AMD: Zen as much as Broadwell-E, August 2016, and 15,
-19, 13 and 16 % more with each generation since) and of 1 (7-Zip's rating over the clock)."""
+19, 13 and 16 % more with Zen 2 to 5) and of 1 (7-Zip's rating over the clock)."""
 _ADDITIONS: Final = 400_000_000
 _SOURCE: Final = """
 #include <chrono>
