@@ -22,7 +22,7 @@ demo: setup  ## run scenarios/rfc77.yaml, in a closed loop and at a fixed rate, 
 	$(BIN)/python run_sim.py scenarios/rfc77_fixed_rate.yaml
 
 # An option: units of a study then take half the CPU time; an edited source file runs as ever.
-fast: setup $(STAMPS)/tools  ## compile the model with mypyc: three CPU minutes, and a C compiler
+fast: setup $(STAMPS)/tools  ## compile the model with mypyc: two CPU minutes, and a C compiler
 	$(BIN)/python -m analysis.pipeline.compiled_model
 
 # A process a core, four at most; tests/conftest.py says which tests belong together.
