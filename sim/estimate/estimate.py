@@ -12,7 +12,7 @@ from typing import Final, Literal
 from sim.estimate.footprint import Footprint, footprint
 from sim.estimate.left_out import left_out
 from sim.estimate.load_warnings import LoadWarning, load_warnings
-from sim.estimate.machines import client_machine, tidb_nodes
+from sim.estimate.machines import client_machine
 from sim.estimate.run_cost import RunCost, run_cost
 from sim.estimate.throughput import Balance, balance
 from sim.estimate.transaction_plan import RequestKind
@@ -234,7 +234,7 @@ def _stations(scenario: Scenario, made: Footprint, found: Balance) -> tuple[Stat
     rate = found.txn_per_s
     for name, machines in (
         ("client_cpu", client_machine(scenario, made)),
-        ("tidb_cpu", tidb_nodes(scenario, made, found.response.retries)),
+        ("tidb_cpu", found.tidb),
     ):
         stations[name] = Station(
             name,

@@ -42,16 +42,16 @@ def too_many_regions(scenario: Scenario) -> int | None:
 def heartbeats_per_s(scenario: Scenario, groups: Sequence[AlikeRegions], txn_per_s: float) -> float:
     """Returns how many rounds of heartbeats all leaders send, per second of the measured time.
 
-    A short run ends before the first heartbeat is due.
+    A region's first one is due after half an interval, in the mean; a short run may end before.
     """
     interval_s = _heartbeat_interval_s(scenario)
-    return _awake(scenario, groups, txn_per_s, interval_s) / interval_s
+    return _awake(scenario, groups, txn_per_s, interval_s / 2) / interval_s
 
 
 def ticks_per_s(scenario: Scenario, groups: Sequence[AlikeRegions], txn_per_s: float) -> float:
     """Returns how many ticks of replicas a poller is asked for, per second, in the cluster."""
     tick_s = scenario.tikv.raft_base_tick_interval_ns / NS_PER_S
-    awake = _awake(scenario, groups, txn_per_s, tick_s)
+    awake = _awake(scenario, groups, txn_per_s, tick_s / 2)
     return awake * scenario.cluster.replicas / tick_s
 
 

@@ -11,7 +11,7 @@ from typing import Final
 from sim.distributions import mean_ns
 from sim.estimate.fixed_point import fixed_point
 from sim.estimate.footprint import Footprint
-from sim.estimate.machines import client_machine, tidb_nodes
+from sim.estimate.machines import MachineKind, client_machine, tidb_nodes
 from sim.estimate.pollers import MOST_USED
 from sim.estimate.regions import refused_by_memory
 from sim.estimate.response import Response, ResponseTimes
@@ -38,6 +38,8 @@ class Balance:
     load: StoreLoad
     response: Response
     store: StoreModel
+    tidb: MachineKind
+    """The TiDB nodes, with lock requests that are sent again."""
     in_memory: bool
     think_ns: float
 
@@ -81,15 +83,17 @@ def _balance(store: StoreModel, times: ResponseTimes, think_ns: float) -> Balanc
         near = max(below, key=lambda each: each.txn_per_s).load if below else None
         opening = tidb.opening(txn_per_s)
         load = store.at(txn_per_s, opening=opening, near=near)
-        response = times.at(store, load)
+        response, nodes = times.at(store, load), tidb
         if response.retries:
+            nodes = tidb_nodes(scenario, made, response.retries)
+            opening = nodes.opening(txn_per_s)
             load = store.at(txn_per_s, response.retries, opening, near=load)
-        tried.append(Balance(txn_per_s, load, response, store, in_memory, think_ns))
+        tried.append(Balance(txn_per_s, load, response, store, nodes, in_memory, think_ns))
         return tried[-1]
 
     def used(found: Balance) -> float:
         rate = found.txn_per_s
-        return max(found.load.used, client.used(rate), tidb.used(rate))
+        return max(found.load.used, client.used(rate), found.tidb.used(rate))
 
     def bounded(txn_per_s: float) -> float:
         found = at(txn_per_s)

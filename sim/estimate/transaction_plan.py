@@ -14,7 +14,12 @@ from dataclasses import dataclass, field
 from operator import sub
 from typing import Final, Literal, NamedTuple
 
-from sim.client.region_groups import RegionGroup, keys_by_region, mutations_by_region
+from sim.client.region_groups import (
+    RegionGroup,
+    keys_by_region,
+    mutations_by_region,
+    ranges_by_region,
+)
 from sim.client.two_phase_commit import may_commit_async
 from sim.estimate.records import (
     Records,
@@ -194,8 +199,9 @@ class _Session:
         return own.value if own is not None else self._planner.committed.get(key)
 
     def _read(self, read: Read) -> list[PlannedRequest]:
-        groups = [group for keys in read.tasks() for group in keys_by_region(self._regions, keys)]
         kind = READS[read.kind]
+        by_region = ranges_by_region if kind == "cop" else keys_by_region
+        groups = [group for keys in read.tasks() for group in by_region(self._regions, keys)]
         rows = read.rows // len(groups) if kind == "cop" else 0
         return [PlannedRequest(kind, route.region, tuple(keys), rows) for route, keys in groups]
 
