@@ -129,7 +129,7 @@ class OpenedStudy:
             found = compared(self.units, self.summary, baseline)
         if figure is None:
             return found
-        key = MetricKey.parse(str(figure))
+        key = MetricKey.parse_reported(str(figure))
         chosen = _of(key, found)
         if chosen.empty:
             warnings.warn(f"{key} cannot be compared{self._why_not(key)}", stacklevel=2)

@@ -86,6 +86,7 @@ def diff_document(diff: StudyDiff, found: Sequence[Breach]) -> dict[str, Any]:
         ],
         "only_a": [_key(key) for key in diff.numbers.only_a],
         "only_b": [_key(key) for key in diff.numbers.only_b],
+        "graver": StudyOutcome.became_graver(diff.a.outcome, diff.b.outcome),
         "worse": [
             _key(breach.key) | {"fail_on": str(breach.guard), "reason": breach.reason}
             for breach in found
@@ -115,5 +116,5 @@ def _move(move: Move) -> dict[str, Any]:
         "ci_low": move.ci_low,
         "ci_high": move.ci_high,
         "q": move.q,
-        "worse": move.worse,
+        "worse": move.better is False,
     }

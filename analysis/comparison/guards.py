@@ -17,7 +17,7 @@ _LIMIT: Final = re.compile(r"(?P<key>.*):(?P<share>\d+(\.\d+)?)(?P<percent> ?%)?
 
 @dataclass(frozen=True, slots=True)
 class Guard:
-    """A number that must not become worse by more than a share."""
+    """A number that must not become worse by more than a share; if neither is, must not rise."""
 
     key: MetricKey
     limit: float
@@ -35,10 +35,10 @@ class Guard:
             key, _, limit = text.strip().rpartition(":")
             raise ValueError(f"{limit!r} is no percentage; write {key}:5%")
         if said is None:
-            return cls(MetricKey.parse(text.strip()), 0.0)
+            return cls(MetricKey.parse_reported(text.strip()), 0.0)
         if said["percent"] is None:
             raise ValueError(f"{text!r} has no unit; write {said['key']}:{said['share']}%")
-        return cls(MetricKey.parse(said["key"]), float(said["share"]) / 100)
+        return cls(MetricKey.parse_reported(said["key"]), float(said["share"]) / 100)
 
     def __str__(self) -> str:
         """Returns the text that ``parse`` turns into this guard again."""
@@ -82,7 +82,8 @@ def _worse(guard: Guard, move: Move) -> str:
         return f"{move.words} cannot be judged: something had not ended"
     if not move.judged:
         return f"{move.words} cannot be judged: run at least two replications of both"
-    if not move.moved or not move.worse:
+    rises = move.b.value > move.a.value
+    if not move.moved or move.better or (move.better is None and not rises):
         return ""
     if math.isnan(move.ratio):
         return move.words

@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import stdtr, stdtrit
 
-from analysis.metrics.catalogue import HIGHER_IS_BETTER, QUANTILES
+from analysis.metrics.catalogue import HIGHER_IS_BETTER, NEITHER_IS_BETTER, QUANTILES
 from analysis.metrics.numbers import NumberKey, StudyNumber
 from analysis.metrics.rounding import four_digits
 from analysis.statistics.intervals import CONFIDENCE, Array
@@ -63,10 +63,12 @@ class Move:
         return self.q <= FALSE_DISCOVERIES
 
     @property
-    def worse(self) -> bool:
-        """Whether B's number is the worse one, if it differs."""
-        higher, a, b = self.key.figure.metric in HIGHER_IS_BETTER, self.a.value, self.b.value
-        return (b < a) == higher and b != a
+    def better(self) -> bool | None:
+        """Whether B's number is the better one; None if neither is."""
+        metric, a, b = self.key.figure.metric, self.a.value, self.b.value
+        if a == b or metric in NEITHER_IS_BETTER:
+            return None
+        return (b > a) == (metric in HIGHER_IS_BETTER)
 
     @property
     def words(self) -> str:

@@ -176,8 +176,11 @@ SERIES: Final = {
 COUNTERS: Final = {
     name: each.made_of for name, each in METRICS.items() if isinstance(each.made_of, CountOf)
 }
-HIGHER_IS_BETTER: Final = frozenset(
+HIGHER_IS_BETTER: Final = frozenset(CAPACITY_METRICS) | {
     name for name, each in METRICS.items() if each.more_is == "better"
+}
+NEITHER_IS_BETTER: Final = frozenset(
+    name for name, each in METRICS.items() if each.more_is == "either"
 )
 
 _LIKE_A_STAT: Final = re.compile(r"p\d+|avg|average|median|min|count|sum|std")
@@ -219,6 +222,16 @@ class MetricKey:
             known = (str(cls(metric, key.class_, stat)) for stat in METRICS[metric].stats)
             raise ValueError(f"{metric} has no {stat}; write {' or '.join(known)}")
         return key
+
+    @classmethod
+    def parse_reported(cls, text: str) -> MetricKey:
+        """Returns the figure that a key means, one that a search for capacity finds included.
+
+        Raises:
+            ValueError: as ``parse``.
+        """
+        found = text.removesuffix(".max")
+        return cls(found, stat="max") if found in CAPACITY_METRICS else cls.parse(text)
 
     def __str__(self) -> str:
         """Returns the shortest text that ``parse`` turns into this key again."""

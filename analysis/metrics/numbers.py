@@ -10,7 +10,7 @@ from typing import Any, Final, NamedTuple
 import pandas as pd
 
 from analysis.metrics import rounding
-from analysis.metrics.catalogue import CAPACITY_METRICS, METRICS, MetricKey
+from analysis.metrics.catalogue import HIGHER_IS_BETTER, NEITHER_IS_BETTER, MetricKey
 from analysis.metrics.rounding import NOT_KNOWN, decimals, short, with_half_width
 from analysis.metrics.row_table import POINT, RowTable, point_text
 
@@ -89,12 +89,9 @@ class StudyNumber(NamedTuple):
     @property
     def is_better(self) -> bool | None:
         """Whether a ratio is for the better; None if it may be luck, or neither good nor bad."""
-        more_is = METRICS[self.metric].more_is if self.metric in METRICS else "worse"
-        if self.metric in CAPACITY_METRICS:
-            more_is = "better"
-        if not self.told_apart or more_is == "either":
+        if not self.told_apart or self.metric in NEITHER_IS_BETTER:
             return None
-        return (self.value > 1) == (more_is == "better")
+        return (self.value > 1) == (self.metric in HIGHER_IS_BETTER)
 
     def text(self, scale: float = 1.0) -> str:
         """Returns ``1.93 ± 0.04``, ``1.93 (n=1)``, or ``> 4,870`` for what is only known so far."""

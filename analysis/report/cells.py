@@ -9,7 +9,8 @@ from analysis.metrics.numbers import StudyNumber
 from analysis.metrics.rounding import NOT_KNOWN, short, with_ends
 from analysis.report.table import DASH, Cell, Tone
 
-_TONES: Final[dict[bool | None, Tone]] = {True: "better", False: "worse", None: ""}
+TONES: Final[dict[bool | None, Tone]] = {True: "better", False: "worse", None: ""}
+"""By whether a change is for the better; None: neither."""
 
 
 def value_cell(number: StudyNumber, scale: float = 1.0) -> Cell:
@@ -34,7 +35,7 @@ def ratio_cell(ratio: StudyNumber) -> Cell:
 
 def tone_of(ratio: StudyNumber) -> Tone:
     """Returns whether a ratio is a change, and for the better or for the worse."""
-    return _TONES[ratio.is_better]
+    return TONES[ratio.is_better]
 
 
 def plain_value(number: StudyNumber, scale: float = 1.0) -> str:

@@ -18,8 +18,8 @@ from analysis.comparison.study_diff import Change, StudyDiff
 from analysis.metrics.numbers import NumberKey, StudyNumber
 from analysis.metrics.rounding import short
 from analysis.metrics.shown import HEADLINES, KEY_FIGURE_OF, ShownFigure
-from analysis.report.cells import ratio_cell
-from analysis.report.table import DASH, Cell, ReportTable, Tone, texts
+from analysis.report.cells import TONES, ratio_cell
+from analysis.report.table import DASH, Cell, ReportTable, texts
 from analysis.report.terminal import print_tables, print_text
 from analysis.study.study_outcome import StudyOutcome
 
@@ -168,8 +168,8 @@ def _ratio_cell(move: Move) -> Cell:
         return replace(cell, tone="quiet", verdict="not judged")
     if not move.moved:
         return replace(cell, tone="quiet", verdict="did not move")
-    tone: Tone = "worse" if move.worse else "better"
-    return replace(cell, tone=tone, verdict=tone)
+    tone = TONES[move.better]
+    return replace(cell, tone=tone, verdict=tone or "moved")
 
 
 def _weight(move: Move) -> tuple[int, float]:

@@ -41,13 +41,21 @@ def test_a_single_number_is_judged_as_welch_does_it_on_logarithms() -> None:
     interval = expected.confidence_interval()
     assert move.ci_low == pytest.approx(math.exp(interval.low), rel=1e-3)
     assert move.ci_high == pytest.approx(math.exp(interval.high), rel=1e-3)
-    assert move.worse
+    assert move.better is False
 
 
 def test_more_throughput_is_not_worse() -> None:
     a, b = number([100.0, 101.0, 99.0]), number([120.0, 121.0, 119.0])
-    assert not judged(a, b, key("txn_per_s")).worse
-    assert judged(b, a, key("txn_per_s")).worse
+    assert judged(a, b, key("txn_per_s")).better
+    assert judged(b, a, key("txn_per_s")).better is False
+    assert judged(a, b, key("capacity_load")).better
+
+
+def test_what_is_neither_good_nor_bad_is_not_called_so() -> None:
+    a, b = number([100.0, 101.0, 99.0]), number([120.0, 121.0, 119.0])
+    for figure in ("disk_write_bytes_per_s", "txn_aborts"):
+        assert judged(a, b, key(figure)).moved
+        assert judged(a, b, key(figure)).better is None
 
 
 def test_numbers_without_luck_are_compared_exactly() -> None:
