@@ -62,11 +62,19 @@ def _say_estimates(
         print_estimates(console, each.title, each.variants)
     for warning in warnings:
         say(console, f"  warning: {warning}", "yellow")
-    units = len(study.points) * len(study.variants) * study.replications
     cases = [estimate for each in explained for estimate in each.variants.values()]
-    print_cost(console, cases, units, cores())
+    print_cost(console, cases, _units(study), cores())
     to_run = command("run", request.file, *_set(request.set_ or ()))
     say(console, f"  computed, not simulated (docs/EXPLAIN.md); to run it: {to_run}")
+
+
+def _units(study: Study) -> int:
+    """Returns how many units the study has, or its first round."""
+    if study.capacity is None and study.sensitivity is None:
+        return len(study.points) * len(study.variants) * study.replications
+    from analysis.experiments.choose import units_of_first_round  # brings scipy
+
+    return units_of_first_round(study)
 
 
 def _set(overrides: Sequence[str]) -> list[str]:

@@ -7,8 +7,10 @@ from typing import Any
 
 from analysis.experiments.capacity import CapacitySearch
 from analysis.experiments.experiment import Experiment, Request, Seen
+from analysis.experiments.seen_units import SeenUnits
 from analysis.experiments.sensitivity import SensitivityAnalysis
 from analysis.experiments.sequential import SequentialDesign
+from analysis.study.plan import Plan
 from analysis.study.study import Study
 
 
@@ -32,6 +34,12 @@ class FixedDesign(Experiment):
     def requests(self, seen: Seen) -> list[Request]:  # noqa: ARG002 - experiments' signature
         """Returns all units."""
         return self._requests
+
+
+def units_of_first_round(study: Study) -> int:
+    """Returns how many units a study runs before it has seen any."""
+    plan = Plan(study)
+    return len(plan.add(experiment_of(study).requests(SeenUnits(plan))))
 
 
 def experiment_of(study: Study) -> Experiment:

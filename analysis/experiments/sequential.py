@@ -130,8 +130,10 @@ class SequentialDesign(Experiment):
                 half_width, needed = math.nan, 0
                 if len(there):
                     half_width = float(relative_half_widths(there[None, :])[0])
-                if len(there) > 1:  # a figure that does not exist wants no more
-                    needed = replications_needed(there, target.width)
+                # A figure that does not exist wants no more; a unit that failed has to be replaced.
+                if len(there) > 1:
+                    missing = count * batches - len(there)
+                    needed = replications_needed(there, target.width) + missing
                 yield _Reached(
                     point,
                     replace(target, variant=variant),

@@ -19,15 +19,15 @@ _MOST_DECIMALS: Final = 6
 
 
 def short(value: float) -> str:
-    """Returns a number with three or four telling digits, and thousands set apart."""
-    size = abs(value)
-    if size >= 100:
-        return f"{value:,.0f}"
-    if size >= 10:
-        return f"{value:.1f}"
-    if size >= 1:
-        return f"{value:.2f}"
-    return f"{value:.3f}" if size else "0"
+    """Returns a number with three telling digits, or all before the point, thousands set apart.
+
+    Below 1 it has three decimals, or two telling digits if those take more.
+    """
+    if not value:
+        return "0"
+    exponent = _exponent(value)
+    places = max(DIGITS, 1 - exponent) if exponent < 0 else max(0, DIGITS - 1 - exponent)
+    return f"{value:,.{places}f}"
 
 
 def plain(value: float) -> str:

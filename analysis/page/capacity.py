@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
@@ -35,13 +36,15 @@ def capacity_tiles(content: Mapping[str, Any]) -> tuple[Tile, ...]:
     unit = unit_mark(content)
     made = []
     for case in content["cases"][:_MOST_TILES]:
-        load, _, interval = capacity_text(content, case).partition(" [")
+        text = capacity_text(content, case)
+        load = re.split(r" [\[(]", text)[0]
+        certainty = text.removeprefix(load).strip()
         known = case["status"] == "found"
         room = headroom_words(case)
         made.append(Tile(
             case_words(case),
             load if case["status"] == "unknown" else f"{load}{unit}",
-            f"[{interval}" if interval else "",
+            certainty,
             f"{station_words(case)} busy{f', {room} headroom' if room else ''}" if known
             else _reason(content, case),
         ))  # fmt: skip

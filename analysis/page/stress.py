@@ -20,6 +20,7 @@ from analysis.page.findings import Findings
 from analysis.program import USUAL
 from analysis.report.manifest import commit, host_words, package_versions
 from analysis.report.table import ReportTable, texts
+from analysis.study.units import count
 
 _LOGIC: Final = "docs/MODEL.md, “Logic: a request's way”"
 _SHARING: Final = "Open source, Apache-2.0; commit and command that repeat it: below."
@@ -150,7 +151,8 @@ def _experimentation(found: Findings) -> Iterator[tuple[str, str]]:
 
 def _replications(found: Findings) -> str:
     least, most = found.replications
-    return f"{least if least == most else f'{least} to {most}'} replications a case"
+    times = count(most, "replication") if least == most else f"{least} to {most} replications"
+    return f"{times} a case"
 
 
 def _implementation(found: Findings) -> Iterator[tuple[str, str]]:

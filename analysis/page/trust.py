@@ -16,7 +16,7 @@ from analysis.report.expectations import claim_words
 from analysis.report.refusal import LOAD, STOPPED, verdict_lines
 from analysis.report.table import Cell, ReportTable
 from analysis.statistics.saturation import Verdict
-from analysis.study.units import at_point
+from analysis.study.units import at_point, count
 
 _MOST_ROWS: Final = 40
 _RULES: Final = (
@@ -105,13 +105,14 @@ def _spread(seconds: Mapping[str, float]) -> str:
 def _replications(found: Findings) -> str:
     cost = found.summary["cost"]
     least, most = found.replications
-    times = f"{least} replications" if least == most else f"between {least} and {most} replications"
+    between = f"between {least} and {most} replications"
+    times = count(most, "replication") if least == most else between
     return (
         f"{times} per case, {short(cost['simulated_s'])} simulated seconds, "
         f"{cost['transactions']:,} transactions and {cost['events']:,} events in total. Intervals "
         "are Student's t over replications; those of quantiles are widened by the width of the "
         "histogram's buckets (1.1 %)."
-    ).replace("1 replications", "1 replication")
+    )
 
 
 def _checked(found: Findings) -> str:

@@ -54,7 +54,7 @@ def sweep_pictures(
             yield Picture(f"sweep_{file}", "sweep", figure, f"Curves. {words}")
         elif layout is None:
             figure = sweep_scatter.sweep_scatter(view, axes, points)
-            yield Picture(f"sweep_{file}", "sweep", figure, f"Curves. {words}")
+            yield Picture(f"sweep_{file}", "sweep", figure, f"Dots. {words}")
         if layout is not None and file in MAPPED:
             for variant in view.others:
                 name = f"map_{file}" if len(view.others) == 1 else f"map_{file}_{variant}"

@@ -113,11 +113,7 @@ def _values(axes: Axes, view: SweepView, axis: Axis, points: Sequence[Point]) ->
         ]
         _draw(axes, view, axis, variant, drawn)
         refused = [place for place, number in numbers if number.refused or number.at_least]
-        if refused:
-            axes.plot(
-                refused, [0.97] * len(refused), "x", color=look.colour, markersize=6,
-                transform=axes.get_xaxis_transform(), clip_on=False,
-            )  # fmt: skip
+        mark_no_values(axes, refused, look)
 
 
 def _ratios(axes: Axes, view: SweepView, axis: Axis, points: Sequence[Point]) -> None:
@@ -218,8 +214,7 @@ def _legend(figure: Figure, view: SweepView, axis: Axis) -> None:
     handles = [
         look_handle(look, variant, joined=axis.numeric) for variant, look in view.looks.items()
     ]
-    if view.cells.any_refused:
-        handles.append(Line2D([], [], color=INK, marker="x", linestyle="", label=NO_VALUE))
+    handles += no_value_handles(view)
     if view.level is not None:
         name = f"ratio {view.level:g}"
         handles.append(Line2D([], [], color=INK, linestyle=(0, (4, 3)), label=name))
@@ -231,6 +226,21 @@ def draw_levels(axes: Axes, view: SweepView) -> None:
     axes.axhline(1.0, color=INK, linewidth=0.9)
     if view.level is not None:
         axes.axhline(view.level, color=INK, linewidth=1.0, linestyle=(0, (4, 3)))
+
+
+def mark_no_values(axes: Axes, places: Sequence[float], look: Look) -> None:
+    """Draws a cross at the top for each value that is refused, or only bounded."""
+    if places:
+        axes.plot(
+            places, [0.97] * len(places), "x", color=look.colour, markersize=6,
+            transform=axes.get_xaxis_transform(), clip_on=False,
+        )  # fmt: skip
+
+
+def no_value_handles(view: SweepView) -> list[Line2D]:
+    """Returns what a legend says of such crosses, if there are any."""
+    handle = Line2D([], [], color=INK, marker="x", linestyle="", label=NO_VALUE)
+    return [handle] if view.cells.any_refused else []
 
 
 def mark(axes: Axes, place: float, number: StudyNumber, look: Look, *, size: float) -> None:

@@ -22,7 +22,13 @@ from analysis.plots.style import (
     panel_grid,
     write_ticks,
 )
-from analysis.plots.sweep_lines import draw_levels, mark, place_axis
+from analysis.plots.sweep_lines import (
+    draw_levels,
+    mark,
+    mark_no_values,
+    no_value_handles,
+    place_axis,
+)
 from analysis.plots.sweep_outcomes import SweepView
 from analysis.study.interpolation import decimal_text, kind_of
 
@@ -42,7 +48,8 @@ def sweep_scatter(view: SweepView, axes: Sequence[Axis], points: Sequence[Point]
         _panel(panel, view, axes[place], points)
         if place % columns == 0:
             panel.set_ylabel(f"ratio to {view.baseline}" if view.others else outcome.title)
-    legend_below(figure, [look_handle(view.looks[name], name, joined=False) for name in names])
+    handles = [look_handle(view.looks[name], name, joined=False) for name in names]
+    legend_below(figure, [*handles, *no_value_handles(view)])
     name = outcome.name if view.others else outcome.title
     heading(figure, f"{name.capitalize()}, over each axis")
     return figure
@@ -62,8 +69,10 @@ def _dot(axes: Axes, view: SweepView, place: float, point: Point, name: str) -> 
     number = view.cells.value(point, name).scaled(view.cells.outcome.scale)
     if view.others:
         number = view.cells.ratio(point, name)
-    if number.is_there:
+    if number.is_drawn:
         mark(axes, place, number, view.looks[name], size=4)
+    elif number.refused or number.at_least:
+        mark_no_values(axes, [place], view.looks[name])
 
 
 def _scale(axes: Axes, axis: Axis) -> None:

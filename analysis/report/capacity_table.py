@@ -83,8 +83,8 @@ def _costs(found: Found) -> ReportTable:
         "What it costs",
         ("case", "per hour", "per million transactions", "price and capacity"),
         tuple(rows),
-        ("In the currency of capacity.prices. A case is beaten if another costs no more and "
-         "carries no less.",),
+        ("In the currency of capacity.prices. A case is beaten if another costs no more, "
+         "carries no less, and is better in one of the two.",),
         words=(0, 3),
     )  # fmt: skip
 

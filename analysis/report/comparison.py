@@ -12,6 +12,7 @@ from typing import Any, Final
 from analysis.experiments.case_words import key_of
 from analysis.metrics.numbers import Numbers
 from analysis.metrics.rounding import NOT_KNOWN
+from analysis.metrics.row_table import point_text
 from analysis.metrics.shown import KEY_FIGURES
 from analysis.plots.axes import Axis, Point, axes_of
 from analysis.plots.sweep_outcomes import OutcomeCells, compared, outcome_cells
@@ -263,13 +264,15 @@ def _shortfall(found: Mapping[str, Any], unit_cpu_s: float, variants: int) -> It
     unmet = [target for target in targets if not target["met"]]
     wanted = max((target["still_wanted"] for target in unmet), default=0)
     if wanted:
-        units = max(
-            target["still_wanted"] * (2 if target["against"] else variants) for target in unmet
-        )
-        minutes = units * unit_cpu_s / 60
+        by_point: dict[str, int] = {}
+        for target in unmet:
+            units = target["still_wanted"] * (2 if target["against"] else variants)
+            point = point_text(target["point"])
+            by_point[point] = max(by_point.get(point, 0), units)
+        minutes = sum(by_point.values()) * unit_cpu_s / 60
         yield (
-            f"{len(unmet)} of {len(targets)} figures are less certain than wanted; about "
-            f"{wanted:,} more replications would do, {minutes:,.0f} minutes of CPU: raise "
+            f"{len(unmet)} of {len(targets)} figures are less certain than wanted; up to "
+            f"{wanted:,} more replications a case would do, {minutes:,.0f} minutes of CPU: raise "
             f"run.max_replications ({found['most_replications']}), or lengthen run.measure."
         )
     elif unmet:

@@ -246,7 +246,7 @@ def _metric_table() -> ReferenceTable:
     )
     text = (
         "A figure is written `metric`, `metric.stat` or `metric.class.stat`; without a class it is "
-        "that of `all`, without a statistic the first in its row."
+        "that of `all`, without a statistic the mean. A metric without a mean needs its statistic."
     )
     return ReferenceTable("Metrics", text, _METRICS, rows)
 

@@ -24,9 +24,9 @@ from analysis.metrics.row_table import POINT, RowTable
 from analysis.metrics.unit_metrics import KEY
 from analysis.report.manifest import SUMMARY
 from analysis.report.refusal import Refusals, reasons
-from analysis.report.tidy import tables_of
+from analysis.report.tidy import TABLES, UNITS, tables_of
 from analysis.statistics.intervals import half_widths, means, paired_ratios
-from analysis.study.study_folder import write_text_whole
+from analysis.study.study_folder import write_text_whole, written_whole
 from sim.record.histogram import RELATIVE_ERROR
 
 NONE_REFUSED: Final[Refusals] = {}
@@ -159,10 +159,17 @@ _INDENT: Final = "\n "
 
 
 def write_summary(folder: Path, summary: Mapping[str, Any]) -> None:
-    """Writes ``summary.json``, and each of its tidy tables as a Parquet file of its name."""
+    """Writes ``summary.json``, and each of its tidy tables as a Parquet file of its name.
+
+    A table that an earlier question left in the folder, and that is none of this one's, goes.
+    """
     write_text_whole(folder / SUMMARY, summary_text(summary))
-    for name, table in tables_of(summary).items():
-        table.to_parquet(folder / f"{name}.parquet", engine="pyarrow", index=False)
+    tables = tables_of(summary)
+    for name, table in tables.items():
+        with written_whole(folder / f"{name}.parquet") as path:
+            table.to_parquet(path, engine="pyarrow", index=False)
+    for name in {*TABLES} - {*tables, UNITS}:
+        (folder / f"{name}.parquet").unlink(missing_ok=True)
 
 
 def summary_text(summary: Mapping[str, Any]) -> Iterator[str]:

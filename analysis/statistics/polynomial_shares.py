@@ -12,7 +12,8 @@ Source: Sudret, Reliability Engineering & System Safety 93 (2008) 964-979.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import product
+from itertools import combinations_with_replacement
+from math import comb
 from typing import Final
 
 import numpy as np
@@ -62,9 +63,9 @@ def polynomial_shares(shares: Array, values: Array, seed: int) -> Fit | None:
     shares, values = shares[whole], values[whole]
     factors = shares.shape[2]
     fits = [
-        (_q2(_basis(shares, terms), values.ravel()), degree)
+        (_q2(_basis(shares, _terms(factors, degree)), values.ravel()), degree)
         for degree in _DEGREES
-        if _SAMPLES_A_TERM * len(terms := _terms(factors, degree)) <= values.size
+        if _SAMPLES_A_TERM * comb(factors + degree, degree) <= values.size
     ]
     if not fits:
         return None
@@ -83,8 +84,14 @@ def polynomial_shares(shares: Array, values: Array, seed: int) -> Fit | None:
 
 def _terms(factors: int, degree: int) -> NDArray[np.int64]:
     """Returns the powers of each term, of shape (terms, factors), the constant first."""
-    powers = product(range(degree + 1), repeat=factors)
-    return np.array(sorted((one for one in powers if sum(one) <= degree), key=sum), dtype=np.int64)
+    picks = (
+        pick
+        for size in range(degree + 1)
+        for pick in combinations_with_replacement(range(factors), size)
+    )
+    return np.array(
+        [np.bincount(np.array(pick, dtype=np.int64), minlength=factors) for pick in picks]
+    )
 
 
 def _basis(shares: Array, terms: NDArray[np.int64]) -> Array:

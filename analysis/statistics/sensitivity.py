@@ -3,7 +3,8 @@
 Array wrappers over SALib. Inputs are shares: 0 and 1 are the ends of a factor's range, on its own
 scale, so that effects of all factors compare. An output that does not vary has indices of 0, not
 NaN; a trajectory or block with a missing value (NaN) is left out whole, since the estimators need
-their partners. SALib takes the seed 0 for "none"; here every seed is one.
+their partners. SALib's analysis of Sobol' indices takes the seed 0 for "none"; here every
+seed is one.
 
 Sources: Morris, Technometrics 33 (1991) 161-174; Campolongo, Cariboni, Saltelli, Environmental
 Modelling & Software 22 (2007) 1509-1518 (mu*); Saltelli et al., Computer Physics Communications 181

@@ -86,10 +86,16 @@ def write_text_whole(path: Path, text: str | Iterable[str]) -> None:
 
     A text that is too long to be held is given in pieces.
     """
+    with written_whole(path) as temporary, temporary.open("w", encoding="utf-8") as file:
+        file.writelines([text] if isinstance(text, str) else text)
+
+
+@contextmanager
+def written_whole(path: Path) -> Iterator[Path]:
+    """Gives a path to write to; what was written there then replaces the file, if all went well."""
     temporary = path.with_name(f".{path.name}.{uuid4().hex[:8]}")
     try:
-        with temporary.open("w", encoding="utf-8") as file:
-            file.writelines([text] if isinstance(text, str) else text)
+        yield temporary
         temporary.replace(path)
     except OSError as error:  # a full disk does not say where
         error.filename = str(path)

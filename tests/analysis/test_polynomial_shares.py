@@ -20,6 +20,13 @@ def test_a_linear_function_is_exact_from_sixteen_blocks() -> None:
     assert fit.total_conf == pytest.approx([0, 0, 0], abs=1e-9)
 
 
+def test_many_factors_are_no_more_terms_than_there_are() -> None:
+    blocks = sobol_blocks(16, 8, seed=1)
+    fit = polynomial_shares(blocks, blocks @ np.arange(16.0), seed=1)
+    assert fit is not None
+    assert fit.own == pytest.approx(np.arange(16.0) ** 2 / (np.arange(16.0) ** 2).sum())
+
+
 def test_an_interaction_is_in_the_totals_of_both() -> None:
     x = 2 * BLOCKS - 1
     # Variances 1/3 of x0 and 1/9 of x0 x1: shares 3/4 and 1/4.

@@ -64,7 +64,14 @@ def test_a_ratio_is_coloured_when_its_interval_excludes_one(
 
 @pytest.mark.parametrize(
     ("value", "text"),
-    [(0, "0"), (0.0123, "0.012"), (1.234, "1.23"), (12.34, "12.3"), (12345.6, "12,346")],
+    [
+        (0, "0"),
+        (0.0123, "0.012"),
+        (0.000412, "0.00041"),
+        (1.234, "1.23"),
+        (12.34, "12.3"),
+        (12345.6, "12,346"),
+    ],
 )
 def test_short_numbers(value: float, text: str) -> None:
     assert short(value) == text

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
+from analysis.report.summary import write_summary
 from analysis.report.tidy import point_columns, tables_of
+from tests.page import hostile
 
 LOAD = {"load": 900.0, "load_ci_low": 880.0, "load_ci_high": 920.0,
         "txn_per_s": 860.0, "txn_per_s_ci_low": 840.0, "txn_per_s_ci_high": 880.0}  # fmt: skip
@@ -74,3 +78,13 @@ def test_a_sensitivity_is_a_row_a_factor() -> None:
     assert rows.loc["a", "sobol_total"] == 0.8
     assert rows["sobol_first"].isna().tolist() == [False, True]
     assert rows["above_noise"].tolist() == [True, False]
+
+
+def test_a_table_of_an_earlier_question_goes(tmp_path: Path) -> None:
+    before = hostile.summary()
+    write_summary(tmp_path, before | {"capacity": {"cases": []}})
+    assert (tmp_path / "capacity.parquet").is_file()
+    write_summary(tmp_path, before)
+    assert sorted(path.name for path in tmp_path.iterdir()) == [
+        "comparisons.parquet", "summary.json", "summary.parquet",
+    ]  # fmt: skip

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -47,6 +48,17 @@ def crash_study(tmp_path: Path) -> Path:
     folder.mkdir()
     (folder / "summary.json").write_text(json.dumps({"rows": rows}), encoding="utf-8")
     return folder
+
+
+@pytest.mark.parametrize("name", ["capacity_gp3_vs_nvme", "rfc77", "sweep_threads"])
+def test_the_units_are_those_that_check_names(
+    name: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    told = []
+    for command, words in (("check", "units"), ("explain", "units of about")):
+        assert main([command, str(ROOT / "scenarios" / f"{name}.yaml")]) == ExitStatus.FINE
+        told.append(re.findall(rf"([\d,]+) {words}", capsys.readouterr().out))
+    assert told[0][:1] == told[1] != []
 
 
 def test_says_what_to_expect_within_80_columns(

@@ -120,6 +120,18 @@ def test_a_failed_unit_holds_nothing_up() -> None:
     assert max(target["replications"] for target in experiment.conclusion(seen)["targets"]) > 20
 
 
+def test_a_failed_unit_is_replaced_if_its_value_is_needed() -> None:
+    def alternating(request: Request, _: MetricKey) -> float:
+        return 1.05 if request.replication % 2 else 0.95
+
+    # Five values would be certain enough, four are not.
+    seen = FakeSeen(alternating, failing=lambda request: request.replication == 2)
+    experiment = design((LATENCY, 0.08))
+    run_to_the_end(experiment, seen)
+    targets = experiment.conclusion(seen)["targets"]
+    assert all(target["met"] and target["replications"] >= 5 for target in targets)
+
+
 def test_a_point_that_only_fails_ends() -> None:
     seen = FakeSeen(noisy, failing=lambda request: request.point == LOUD)
     experiment = design((LATENCY, 0.1))
