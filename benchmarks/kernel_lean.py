@@ -127,9 +127,7 @@ class Store:
         self._early_answer = mode != "sync"
         self._lock_proposals = mode != "in_memory"
         self._scheduler_times = draws.times(f"{name}/scheduler", m.SCHEDULER_MEAN)
-        self._scheduler = ThreadPool(
-            env, Cores(m.SCHEDULER_THREADS), m.SCHEDULER_THREADS, f"{name}/scheduler"
-        )
+        self._scheduler = ThreadPool(env, Cores(m.SCHEDULER_THREADS), m.SCHEDULER_THREADS)
         self._log = Log(env, draws.times(f"{name}/log", m.SYNC_MEAN))
         self._apply_times = draws.times(f"{name}/apply", m.APPLY_MEAN)
         self._apply = FifoServers(1)

@@ -10,8 +10,6 @@ Source: tikv/client-go txnkv/transaction/txn.go (lockKeys), pessimistic.go.
 from collections.abc import Generator, Sequence
 from typing import Any, Final
 
-from simpy import Event
-
 from sim.client.lock_resolver import LockResolver
 from sim.client.region_groups import keys_by_region
 from sim.client.region_request import RequestGroup
@@ -85,7 +83,7 @@ class PessimisticLocker:
         # It ends if the statement gives its own locks back (client-go's ``IsRetryable``).
         for key in keys:
             txn.locked.pop(key, None)
-        yield self.roll_back(txn, keys)
+        yield self.roll_back(txn, keys).event
         yield _DEADLOCK_REST_NS
         if first:
             txn.primary = b""
@@ -118,16 +116,18 @@ class PessimisticLocker:
             self._ttl_manager.keep_alive(txn)
         return values
 
-    def roll_back(self, txn: TransactionState, keys: Sequence[bytes]) -> Event:
-        """Frees pessimistic locks; returns the event of all requests being answered."""
+    def roll_back(self, txn: TransactionState, keys: Sequence[bytes]) -> RequestGroup:
+        """Sends the requests that free pessimistic locks."""
         requests = []
-        for route, group in keys_by_region(self._node.regions, keys):
+        for route, held in keys_by_region(self._node.regions, keys):
             request = self._node.new_request(Kind.PESSIMISTIC_ROLLBACK, route, txn.start_ts)
-            request.keys = tuple(group)
+            request.keys = tuple(held)
             request.for_update_ts = txn.for_update_ts
-            request.request_bytes = sum(map(len, group)) + 3 * len(group)
+            request.request_bytes = sum(map(len, held)) + 3 * len(held)
             requests.append(request)
-        return RequestGroup(self._node, requests).send()
+        group = RequestGroup(self._node, requests)
+        group.send()
+        return group
 
     def _lock_together(
         self,

@@ -1,9 +1,9 @@
 """Keys, mutations and whole requests by region, as they travel.
 
-Keys keep their order; keys of one region travel together until 16 KiB are full. A request that was
-sent belongs to the store: what is sent again is a new one. After a split its keys may lie in
-several regions; then each part travels on its own, a commit in one phase is no longer possible, and
-an async commit's secondaries go with the primary.
+Keys keep their order; keys of one region travel together until 16 KiB are full. What is sent again
+after a region error is a new request: the old one may still be with a store. After a split its keys
+may lie in several regions; then each part travels on its own, a commit in one phase is no longer
+possible, and an async commit's secondaries go with the primary.
 
 Source: tikv/client-go txnkv/transaction/2pc.go (groupMutations, txnCommitBatchSize), prewrite.go
 (handleSingleBatch, checkOnePCFallBack); pingcap/tidb pkg/store/copr/key_ranges.go (SplitByRegion).
@@ -76,6 +76,28 @@ def keys_by_region(regions: Locator, keys: Sequence[bytes]) -> list[tuple[Route,
     return [(group.route, group.keys) for group in groups.all]
 
 
+def ranges_by_region(regions: Locator, bounds: Sequence[bytes]) -> list[tuple[Route, list[bytes]]]:
+    """Returns ranges in groups of one region, by first appearance, cut where a region ends.
+
+    Args:
+        regions: where they lie.
+        bounds: the first and the last key of each range, one range after the other.
+    """
+    groups: dict[bytes, tuple[Route, list[bytes]]] = {}
+    for first, last in zip(bounds[::2], bounds[1::2], strict=True):
+        start = first
+        while True:
+            route = regions.locate(start)
+            end = route.region.end_key
+            _, ranges = groups.setdefault(route.region.start_key, (route, []))
+            if not end or last < end:
+                ranges += (start, last)
+                break
+            ranges += (start, end)
+            start = end
+    return list(groups.values())
+
+
 def mutations_by_region(regions: Locator, mutations: Sequence[Mutation]) -> list[RegionGroup]:
     """Returns mutations in groups of one region and at most 16 KiB, by first appearance."""
     groups = _RegionGroups(regions)
@@ -135,7 +157,7 @@ def requests_by_region(regions: Locator, request: KvRequest) -> list[KvRequest]:
     if prewrites:
         groups = [(group.route, group.keys) for group in prewrites]
     elif request.kind is Kind.COP:
-        groups = _ranges_by_region(regions, request)
+        groups = ranges_by_region(regions, request.keys)
     else:
         groups = keys_by_region(regions, request.keys)
     keys_in_all = sum(len(keys) for _, keys in groups)
@@ -152,20 +174,3 @@ def requests_by_region(regions: Locator, request: KvRequest) -> list[KvRequest]:
         if request.primary not in group.keys:
             part.secondaries = None
     return parts
-
-
-def _ranges_by_region(regions: Locator, request: KvRequest) -> list[tuple[Route, list[bytes]]]:
-    """Cuts the ranges, pairs (first, last) of keys, where a region ends."""
-    ranges_of: dict[int, tuple[Route, list[bytes]]] = {}
-    for first, last in zip(request.keys[::2], request.keys[1::2], strict=True):
-        start = first
-        while True:
-            route = regions.locate(start)
-            end = route.region.end_key
-            _, ranges = ranges_of.setdefault(route.region.region_id, (route, []))
-            if not end or last < end:
-                ranges += (start, last)
-                break
-            ranges += (start, end)
-            start = end
-    return list(ranges_of.values())

@@ -13,7 +13,7 @@ from typing import Any, Final
 from sim.client.backoff import BUDGETS_NS
 from sim.client.lock_resolver import LockResolver
 from sim.client.pessimistic import PessimisticLocker
-from sim.client.region_groups import keys_by_region
+from sim.client.region_groups import keys_by_region, ranges_by_region
 from sim.client.region_request import RequestGroup
 from sim.client.tidb import TidbNode
 from sim.client.transaction_state import (
@@ -105,13 +105,14 @@ class Session:
         txn = TransactionState(
             start_ts, start_ts, optimistic=optimistic, explicit=not transaction.autocommit
         )
-        outcome, reason = "committed", ""
+        outcome, reason, committing = "committed", "", False
         try:
             try:
                 yield from self._execute_all(txn, transaction)
                 if not transaction.autocommit:
                     yield node.statement()
                 if txn.buffer or txn.locked:
+                    committing = True
                     yield from self._committer.commit(txn)
                 else:
                     node.tso.end(start_ts)
@@ -121,7 +122,7 @@ class Session:
                 outcome, reason = "aborted", aborted.reason
             except OptimisticConflict:
                 outcome, reason = "aborted", _OPTIMISTIC_CONFLICT
-            if outcome == "aborted":
+            if outcome == "aborted" and not committing:  # The committer cleans up after itself.
                 yield from self._roll_back(txn)
             node.probe.transaction_ended(start_ts, outcome, reason)
         finally:
@@ -181,11 +182,12 @@ class Session:
     def _read(self, txn: TransactionState, read: Read) -> Generator[Wait, Any, None]:
         node = self.node
         requests = []
-        groups = [group for keys in read.tasks() for group in keys_by_region(node.regions, keys)]
         kind = _READ_KINDS[read.kind]
+        by_region = ranges_by_region if kind is _COP else keys_by_region
+        groups = [group for keys in read.tasks() for group in by_region(node.regions, keys)]
         for route, keys in groups:
             request = node.new_request(kind, route, txn.start_ts)
-            request.keys = tuple(keys) if kind is not _COP else _ranges(keys)
+            request.keys = tuple(keys)
             request.rows = read.rows // len(groups) if kind is _COP else 0
             request.request_bytes = sum(map(len, keys))
             requests.append(request)
@@ -205,9 +207,15 @@ class Session:
             attempt += 1
 
     def _roll_back(self, txn: TransactionState) -> Generator[Wait, Any, None]:
-        """Frees the locks of a transaction that gives up, and waits for that."""
+        """Frees the locks of a transaction that gives up, and waits for that.
+
+        If a request fails, locks may be left, and the transaction counts as running for ever.
+        """
         if txn.locked:
-            yield self._locker.roll_back(txn, tuple(txn.locked))
+            group = self._locker.roll_back(txn, tuple(txn.locked))
+            yield group.event
+            if group.failure is not None:
+                return
         self.node.tso.end(txn.start_ts)
 
 
@@ -237,8 +245,3 @@ def _payloads(
         own = txn.buffer.get(key)
         payloads.append(own.value if own is not None else values.get(key))
     return tuple(payloads)
-
-
-def _ranges(keys: list[bytes]) -> tuple[bytes, ...]:
-    """Returns (first, last) pairs; a range cut by a region boundary is a point on either side."""
-    return tuple(keys) if len(keys) % 2 == 0 else (*keys, keys[-1])

@@ -153,12 +153,11 @@ class ThreadPool:
 
     __slots__ = ("_busy_ns", "_cores", "_env", "_idle", "_queue", "name", "threads")
 
-    def __init__(self, env: LeanEnv, cores: Cores, threads: int, name: str) -> None:
+    def __init__(self, env: LeanEnv, cores: Cores, threads: int) -> None:
         self._env = env
         self._cores = cores
         self._idle = threads
         self._queue: deque[tuple[int, Call, Any, int]] = deque()
-        self.name = name
         self.threads = threads
         self._busy_ns = 0
         """When jobs ended, less when they began."""

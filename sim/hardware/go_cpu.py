@@ -15,8 +15,6 @@ Source: golang/go src/runtime/proc.go (findRunnable, runqput, injectglist, runqs
 Queue Disciplines in Heavy Traffic, Math. Oper. Res. 7 (1982).
 """
 
-from math import floor
-
 from sim.distributions import Sampler
 from sim.engine import FifoServers
 from sim.streams import Stream
@@ -29,7 +27,6 @@ class GoCpu:
         """Args: ``draw`` varies how long work of a mean length takes, ``stream`` who waits."""
         self._threads = threads
         self._draw = draw
-        self._units: list[float] = []
         self._stream = stream
 
     def busy_until(self, now_ns: int) -> int:
@@ -40,12 +37,9 @@ class GoCpu:
         """Returns how long work of a mean CPU time takes from now, its wait included."""
         if not mean_ns:
             return 0
-        units = self._units
-        if not units:
-            units.extend(self._draw.unit_block())
         threads = self._threads
         before_ns = threads.busy_ns
-        done_ns = threads.reserve(now_ns, floor(mean_ns * units.pop()))
+        done_ns = threads.reserve(now_ns, self._draw.scaled(mean_ns))
         held_ns = threads.busy_ns - before_ns
         fair_wait_ns = done_ns - held_ns - now_ns
         return held_ns + (self._stream.exponential(fair_wait_ns) if fair_wait_ns else 0)

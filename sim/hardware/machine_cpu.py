@@ -4,8 +4,6 @@ What runs is slowed down by the other threads of the cores, as on a store
 (``sim.engine.thread_pool``), and each process that is woken waits for a thread.
 """
 
-from math import floor
-
 from sim.distributions import Sampler
 from sim.engine import FifoServers, RunQueues
 
@@ -18,7 +16,6 @@ class MachineCpu:
         self._threads = threads
         self._run_queues = run_queues
         self._draw = draw
-        self._units: list[float] = []
 
     def busy_until(self, now_ns: int) -> int:
         """Returns for how long hardware threads have been busy until now, summed over them."""
@@ -34,11 +31,8 @@ class MachineCpu:
         """
         if not mean_ns:
             return 0
-        units = self._units
-        if not units:
-            units.extend(self._draw.unit_block())
         threads, run_queues = self._threads, self._run_queues
-        work_ns = threads.reserve(now_ns, floor(mean_ns * units.pop())) - now_ns
+        work_ns = threads.reserve(now_ns, self._draw.scaled(mean_ns)) - now_ns
         run_queues.look(now_ns, threads.busy_ns)
         for _ in range(wakes):
             work_ns += run_queues.wait()

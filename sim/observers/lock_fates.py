@@ -34,12 +34,12 @@ _BY_OTHERS: Final = (Kind.CHECK_TXN_STATUS, Kind.RESOLVE_LOCK, Kind.CHECK_SECOND
 
 
 def was_skipped(peer: Peer, entry: Entry) -> bool:
-    """Returns whether an applied entry changed nothing: its region had a newer version."""
+    """Returns whether an applied entry changed nothing: its region was newer, or flashed back."""
     commands: list[RaftCommand] = entry.payload
     if not commands:
         return True
     version: int = commands[0].region.epoch.version
-    return version != peer.state.region.epoch.version
+    return peer.state.in_flashback or version != peer.state.region.epoch.version
 
 
 class TwoHolders(NamedTuple):

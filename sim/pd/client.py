@@ -64,6 +64,10 @@ class PdClient:
         for heartbeat in missed.values():
             self.heartbeat(*heartbeat)
 
+    def crash(self) -> None:
+        """Forgets what PD has missed: the process has died."""
+        self._missed.clear()
+
     def round_trip_ns(self) -> int:
         """Returns how long a question that is asked now takes to be answered."""
         now_ns = self._env.now_ns

@@ -8,13 +8,10 @@ Source: tikv/pd pkg/core/region.go (PreCheckPutRegion), server/cluster (cluster 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
 
 from sim.protocol.region import Region, RegionId, RegionMap, Route
 from sim.scenario.versions import Version
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 
 class Placement:

@@ -64,7 +64,6 @@ class RecordSizes:
         self.lock_value_bytes = lock_value_bytes
         self.put_raft_bytes = put_request_bytes("lock", key_bytes, lock_value_bytes)
         self.put_wal_bytes = wal_put_bytes(key_bytes, lock_value_bytes)
-        self.lock_mem_bytes = key_bytes + _DATA_PREFIX_BYTES + lock_value_bytes
         default_raft, default_wal, self.default_cf_bytes = value_sizes(key_len, value_bytes)
         self.prewrite_raft_bytes = self.put_raft_bytes + default_raft
         self.prewrite_wal_bytes = self.put_wal_bytes + default_wal

@@ -18,15 +18,14 @@ KEPT_NS: Final = 30_000_000_000
 class TxnStatusCache:
     """One store's; it lives in memory and is lost in a crash."""
 
-    def __init__(self, *, enabled: bool) -> None:
-        self._enabled = enabled
+    def __init__(self) -> None:
         self._committed: set[int] = set()
         self._by_age: deque[tuple[int, int]] = deque()
         """When each transaction was noted, in ns, and its start_ts."""
 
     def insert_committed(self, start_ts: int, now_ns: int) -> None:
         """Notes that a transaction is committed, and forgets those that were long ago."""
-        if not self._enabled or start_ts in self._committed:
+        if start_ts in self._committed:
             return
         self._committed.add(start_ts)
         self._by_age.append((now_ns, start_ts))

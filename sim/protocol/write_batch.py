@@ -35,7 +35,6 @@ class WriteBatch:
         keys: number of puts and deletes.
         raft_bytes: requests inside the raft entry, without ENTRY_OVERHEAD_BYTES.
         wal_bytes: records inside the KV WAL, without KV_APPLY_BYTES and KV_BATCH_BYTES.
-        lock_mem_bytes: lock puts entering the lock CF's memtable.
         lock_tombstone_bytes: deletes entering the lock CF's memtable.
     """
 
@@ -44,7 +43,6 @@ class WriteBatch:
         "default_cf_bytes",
         "keys",
         "lock_deletes",
-        "lock_mem_bytes",
         "lock_puts",
         "lock_tombstone_bytes",
         "raft_bytes",
@@ -61,12 +59,11 @@ class WriteBatch:
         self.keys = 0
         self.raft_bytes = 0
         self.wal_bytes = 0
-        self.lock_mem_bytes = 0
         self.lock_tombstone_bytes = 0
         self.write_cf_bytes = 0
         self.default_cf_bytes = 0
 
-    def charge_puts(self, raft: int, wal: int, lock_mem: int, default_cf: int, values: int) -> None:
+    def charge_puts(self, raft: int, wal: int, default_cf: int, values: int) -> None:
         """Sets the counters to sums that the command made while it filled ``lock_puts``.
 
         ``values`` is how many values of those locks are records of the default CF.
@@ -74,7 +71,6 @@ class WriteBatch:
         self.keys = len(self.lock_puts) + values
         self.raft_bytes = raft
         self.wal_bytes = wal
-        self.lock_mem_bytes = lock_mem
         self.default_cf_bytes = default_cf
 
     def put_lock(self, key: bytes, lock: Lock) -> None:
@@ -84,7 +80,6 @@ class WriteBatch:
         self.keys += 1
         self.raft_bytes += sizes.put_raft_bytes
         self.wal_bytes += sizes.put_wal_bytes
-        self.lock_mem_bytes += sizes.lock_mem_bytes
 
     def put_value(self, key: bytes, value_bytes: int) -> None:
         """Counts a value in the default CF, if it is too long for the lock or write record."""

@@ -86,7 +86,7 @@ def littles_law(name: str, threads: int, load: float, service: Distribution) -> 
 
 def _through_a_pool(jobs: _Jobs, threads: int) -> list[int]:
     env = LeanEnv()
-    pool = ThreadPool(env, Cores(threads), threads, "queue")
+    pool = ThreadPool(env, Cores(threads), threads)
     ends = [0] * len(jobs.arrivals)
 
     def done(job: int) -> None:
@@ -155,7 +155,7 @@ def closed_network_gaps(
 ) -> list[int]:
     """Returns the gaps between the ends of rounds through pools of one thread and a pause."""
     env, streams = LeanEnv(), _streams(name)
-    pools = [ThreadPool(env, Cores(1), 1, f"pool-{place}") for place in range(len(demands_ns))]
+    pools = [ThreadPool(env, Cores(1), 1) for place in range(len(demands_ns))]
     services = [
         Sampler(Exponential(demand), streams.stream(f"services-{place}"))
         for place, demand in enumerate(demands_ns)

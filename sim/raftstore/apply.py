@@ -106,7 +106,6 @@ class ApplyPool:
         self.threads = tikv.apply_pool_size
         self._busy_ns = self._running = 0
         """When pollers stopped working less when they began, and how many are at work."""
-        self.rounds = 0
         for _ in range(self.threads):
             ctx.env.process(self._run())
 
@@ -150,7 +149,6 @@ class ApplyPool:
                 woken_ns = self._cores.wake()
             batch = self._collect()
             for written in _write_batches(batch):
-                self.rounds += 1
                 if self._ctx.version < COMMIT_PIPELINE_SINCE:
                     yield from self._write_in_group(process, woken_ns, written)
                 else:
@@ -315,7 +313,9 @@ class ApplyPool:
             self._skip(peer, payload)
         elif isinstance(first, MigratedLocks):
             assert first.batch is not None, "it carries locks"
-            if not self._understands_migration(peer, entry):
+            if self._as_in_rfc and peer.is_leader:
+                self._ctx.router.deliver(peer, LocksApplied(entry.index))
+            if not self._understands_migration():
                 self._ctx.probe.migration_ignored(peer, first.batch.lock_puts)
                 return ADMIN
             self._kv.apply(first.batch)
@@ -328,16 +328,12 @@ class ApplyPool:
         if peer.raft.role is LEADER and peer.has_applied_to_current_term:
             self._ctx.router.deliver(peer, AppliedToTerm())
 
-    def _understands_migration(self, peer: Peer, entry: Entry) -> bool:
+    def _understands_migration(self) -> bool:
         """Returns whether this store's version can read the locks that a leader has proposed.
 
         RFC 77 meant to send them in new fields of messages; TiKV writes ordinary records.
         """
-        if not self._as_in_rfc:
-            return True
-        if peer.is_leader:
-            self._ctx.router.deliver(peer, LocksApplied(entry.index))
-        return self._ctx.version >= IN_MEMORY_SINCE
+        return not self._as_in_rfc or self._ctx.version >= IN_MEMORY_SINCE
 
     def _skip(self, peer: Peer, payload: list[RaftCommand]) -> None:
         """Refuses commands behind which the region has changed, or a flashback has begun."""

@@ -2,7 +2,7 @@
 
 Law: every byte that a model part writes to a disk is entered here once, under the place it is
 written (raft log, KV WAL, flush, compaction) and the cause it is written for (the command).
-``conserved`` compares the ledger with what the disks themselves counted.
+``broken_conservation`` compares the ledger with what the disks themselves counted.
 """
 
 from __future__ import annotations

@@ -18,7 +18,7 @@ from sim.raftstore.context import StoreContext
 from sim.raftstore.disk_full import admits_admin
 from sim.raftstore.msg import Applied, AskFlashback
 from sim.raftstore.peer import Peer
-from sim.raftstore.propose import Proposals, conflicts, propose_admin
+from sim.raftstore.propose import Proposals, conflicts
 
 
 class Flashback:
@@ -35,7 +35,7 @@ class Flashback:
         if peer.raft.role is not LEADER or not admits_admin(self._ctx, peer):
             return
         if not busy and not conflicts(peer, command):
-            propose_admin(peer, command)
+            self._proposals.propose_admin(peer, command)
 
     def ready(self, peer: Peer, applied: Applied) -> None:
         """Learns that a flashback has begun or ended."""

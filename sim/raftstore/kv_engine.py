@@ -19,7 +19,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-from sim.engine import UNTIL_WOKEN, Cores, LeanEnv, Story
+from sim.engine import Cores, LeanEnv
 from sim.hardware.disk import Disk
 from sim.protocol.encoding import KV_APPLY_BYTES, KV_BATCH_BYTES
 from sim.protocol.write_batch import WriteBatch
@@ -99,10 +99,8 @@ class KvEngine:
         self._wal = _Slice(begun_bytes)
         self._memtables = _Slice(begun_bytes)
         self._lock_memtable = _Slice(begun_bytes)
-        self._idle = False
         self.is_behind = False
         """Whether more was owed than may be when a slice was last given to the disk."""
-        self._process = env.process(self._write_in_background())
 
     def overdue_ns(self) -> int:
         """Returns for how long the disk alone would write what is owed above the limit."""
@@ -141,27 +139,22 @@ class KvEngine:
         wal = self._wal
         wal.by_cause[cause] += KV_BATCH_BYTES
         wal.total += KV_BATCH_BYTES
-        is_due = (
+        if (
             wal.total >= _SLICE_BYTES
             or self._memtables.total >= _SLICE_BYTES
             or self._lock_memtable.total >= _SLICE_BYTES
-        )
-        if is_due and self._idle:
-            self._process.wake()
+        ):
+            self._write_slices()
 
-    def _write_in_background(self) -> Story:
-        """Write-back of the WAL, flush and compaction, each whenever a slice has gathered."""
-        while True:
-            self._idle = True
-            yield UNTIL_WOKEN
-            self._idle = False
-            if self._wal.total >= _SLICE_BYTES:
-                self._write(KV_WAL, self._wal.take())
-            if self._memtables.total >= _SLICE_BYTES:
-                self._flush_and_compact(self._memtables.take(), self._amplification.data)
-            if self._lock_memtable.total >= _SLICE_BYTES:
-                self._flush_and_compact(self._lock_memtable.take(), self._amplification.lock)
-            self.is_behind = self.overdue_ns() > 0
+    def _write_slices(self) -> None:
+        """Write-back of the WAL, flush and compaction, each as far as a slice has gathered."""
+        if self._wal.total >= _SLICE_BYTES:
+            self._write(KV_WAL, self._wal.take())
+        if self._memtables.total >= _SLICE_BYTES:
+            self._flush_and_compact(self._memtables.take(), self._amplification.data)
+        if self._lock_memtable.total >= _SLICE_BYTES:
+            self._flush_and_compact(self._lock_memtable.take(), self._amplification.lock)
+        self.is_behind = self.overdue_ns() > 0
 
     def _flush_and_compact(self, entered: list[int], amplification: float) -> None:
         """Flushes what entered, and pays now for the compactions that it will go through."""

@@ -36,7 +36,6 @@ from sim.raftstore.propose import (
     Proposals,
     conflicts,
     migration_batch,
-    propose_admin,
     propose_locks,
 )
 from sim.scenario.versions import IN_MEMORY_SINCE, RFC, TRANSFER_UNCHECKED_SINCE
@@ -222,7 +221,7 @@ class LeaderTransfer:
         checks = self._ctx.tikv.version < TRANSFER_UNCHECKED_SINCE
         command = TransferLeaderCommand(to_store, peer.raft.term, checks_epoch=checks)
         if admits_admin(self._ctx, peer) and not conflicts(peer, command):
-            propose_admin(peer, command)
+            self._proposals.propose_admin(peer, command)
             self._ctx.probe.transfer_proposed(peer)
 
     def _go(self, peer: Peer, to_store: int) -> None:

@@ -21,7 +21,7 @@ from sim.raftstore.destroy import destroy
 from sim.raftstore.disk_full import refill
 from sim.raftstore.msg import Applied, AskChangePeer
 from sim.raftstore.peer import AppliedState, Peer
-from sim.raftstore.propose import Proposals, conflicts, propose_admin
+from sim.raftstore.propose import Proposals, conflicts
 from sim.transport.messages import GcPeer, RaftMessage
 
 _RECORD_BYTES: Final = 120
@@ -36,6 +36,7 @@ class SnapshotData(NamedTuple):
 
     region: Region
     mvcc: Mvcc
+    in_flashback: bool
 
     @property
     def size_bytes(self) -> int:
@@ -60,7 +61,7 @@ class Membership:
         busy = peer.merge is not None or peer.raft.lead_transferee or conflicts(peer, command)
         safe = _is_safe(peer, command) and self._stays_available(peer, command)
         if safe and not busy and peer.raft.may_change_voters():
-            propose_admin(peer, command)
+            self._proposals.propose_admin(peer, command)
 
     def _stays_available(self, peer: Peer, command: ChangePeer) -> bool:
         """Returns whether a majority of those who are left after a removal has been heard lately.
@@ -108,7 +109,7 @@ class Membership:
     def send_snapshots(self, peer: Peer, stores: list[int]) -> None:
         """Sends what has been applied here to replicas whose entries are no longer in the log."""
         state = peer.state
-        data = SnapshotData(state.region, state.mvcc.copy())
+        data = SnapshotData(state.region, state.mvcc.copy(), state.in_flashback)
         for store in stores:
             snapshot = peer.raft.make_snapshot(data)
             self._ctx.transport.send_message(store, snapshot, data.size_bytes)
@@ -217,6 +218,7 @@ class Membership:
             peer.state = AppliedState(
                 data.region, data.mvcc.copy(), snapshot.index, snapshot.index_term
             )
+            peer.state.in_flashback = data.in_flashback
             peer.region = data.region
             peer.apply_queue = []
             self._make_room(self._outlived_by(data.region), data.region)

@@ -35,7 +35,6 @@ from sim.raftstore.propose import (
     Proposals,
     conflicts,
     migration_batch,
-    propose_admin,
     propose_locks,
 )
 from sim.scenario.versions import RFC
@@ -112,7 +111,6 @@ class Merge:
         """Learns that this region takes nothing more; each replica looks for the target's."""
         command = applied.admin
         assert isinstance(command, PrepareMerge), f"no merge: {command}"
-        peer.locks.set_version(applied.region.epoch.version)
         self._begin_asking(peer, command, applied.log_index)
 
     def _begin_asking(self, peer: Peer, command: PrepareMerge, index: int) -> None:
@@ -159,13 +157,12 @@ class Merge:
         if not admits_admin(self._ctx, peer):
             return
         if peer.merge is None and not conflicts(peer, command) and not peer.raft.lead_transferee:
-            propose_admin(peer, command)
+            self._proposals.propose_admin(peer, command)
 
     def rolled_back(self, peer: Peer, applied: Applied) -> None:
         """Opens a source again whose merge has been taken back."""
         self._ctx.probe.mark("merge.rolled_back")
         peer.merge = None
-        peer.locks.set_version(applied.region.epoch.version)
         if peer.raft.role is LEADER:
             peer.locks.activate(peer.raft.term, applied.region.epoch.version)
 
@@ -261,7 +258,7 @@ class Merge:
             self._propose_step(peer, command)
 
     def _propose_step(self, peer: Peer, step: PrepareMerge | RollbackMerge) -> None:
-        index = propose_admin(peer, step).index
+        index = self._proposals.propose_admin(peer, step).index
         merge_step_proposed(self._ctx, peer, step, index)
         if isinstance(step, PrepareMerge):
             peer.raft.apply_only_persisted(index)

@@ -74,6 +74,12 @@ class AskFlashback(NamedTuple):
     begins: bool
 
 
+ORDERS: Final = frozenset(
+    (StartTransfer, AskSplit, AskMerge, AskCommitMerge, AskChangePeer, AskFlashback)
+)
+"""Upon which an admin command may be proposed, or the way to one begun."""
+
+
 class Campaign(NamedTuple):
     """Stand for election now."""
 

@@ -285,7 +285,7 @@ class RaftCommand:
         allowed_on_almost_full: whether its sender wants it written to an almost full disk
             (kvrpcpb DiskFullOpt).
         reply_at_proposed: whether its sender is answered as soon as it is proposed.
-        proposed_ns: written by the store poller; 0: not proposed.
+        proposed_ns: when a store poller has proposed it, which may be yet to come; 0: not proposed.
         committed_ns, applied_ns: written by the apply poller of the proposing replica.
     """
 

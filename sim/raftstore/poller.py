@@ -20,7 +20,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from math import floor
-from typing import Any, Final
+from typing import Any
 
 from sim.distributions import Sampler
 from sim.engine import UNTIL_WOKEN, Cores, Story
@@ -30,6 +30,7 @@ from sim.protocol.raft.ready import EventfulReady
 from sim.raftstore.apply import ApplyPool
 from sim.raftstore.context import StoreContext
 from sim.raftstore.log_engine import LogEngine, record_ns
+from sim.raftstore.msg import ORDERS
 from sim.raftstore.peer import IDLE, OWNED, QUEUED, STOPPED, Peer, RaftCommand
 from sim.raftstore.peer_fsm import PeerFsm
 from sim.raftstore.propose import Proposals
@@ -41,9 +42,6 @@ from sim.raftstore.write_worker import (
 )
 from sim.scenario.schema.hardware import CpuCosts
 from sim.transport.transport import Outbox
-
-_NO_COMMANDS: Final[list[RaftCommand]] = []
-"""What most mail brings; never filled."""
 
 
 class StorePool:
@@ -72,7 +70,6 @@ class StorePool:
         self._byte_ns = costs.log_byte_ns
         self._record_ns = record_ns(tikv, costs)
         self._draw = draw
-        self._units: list[float] = []
         self._log = log
         self._apply = apply
         self._proposals = proposals
@@ -86,7 +83,6 @@ class StorePool:
         self._busy_ns = 0
         """When pollers were done with the mail of a round, less when they began."""
         self.messages = 0
-        self.rounds = 0
         for _ in range(self.threads):
             ctx.env.process(self._run())
 
@@ -124,7 +120,6 @@ class StorePool:
                 router.idle.append(process)
                 yield UNTIL_WOKEN
                 woken_ns = cores.wake()
-            self.rounds += 1
             batch: list[Peer] = []
             readies: list[Task] = []
             self._taking += 1
@@ -151,7 +146,7 @@ class StorePool:
                 self._persisted(readies, outbox)
             self._release(batch)
 
-    def _handle_mail(  # noqa: C901 - one pass over the peers that have mail
+    def _handle_mail(
         self, batch: list[Peer], slowness: float, woken_ns: int
     ) -> tuple[list[Task], int]:
         """Handles the mail of all peers that have some, as far as the batch has room.
@@ -159,7 +154,7 @@ class StorePool:
         The thread begins to run after ``woken_ns``.
         Returns what Raft has ready of them, and the CPU of it in ns, before it is slowed down.
         """
-        ctx, units = self._ctx, self._units
+        ctx = self._ctx
         queue, now_ns = ctx.router.queue, ctx.env.now_ns
         service_ns = 0
         fresh: list[Task] = []
@@ -175,21 +170,11 @@ class StorePool:
                 _note_persisted(peer)
             messages = len(mail)
             self.messages += messages
-            if not units:
-                units.extend(self._draw.unit_block())
-            service_ns += floor((self._visit_ns + self._message_ns * messages) * units.pop())
-            commands = self._step(peer, mail)
+            service_ns += self._draw.scaled(self._visit_ns + self._message_ns * messages)
+            self._step(peer, mail, now_ns + woken_ns + floor(service_ns * slowness))
             if peer.turn is STOPPED:
                 batch.pop()
                 continue
-            if commands:
-                done_ns = now_ns + woken_ns + floor(service_ns * slowness)
-                on_proposed = ctx.callbacks.on_proposed
-                for command in commands:
-                    on_proposed(command, done_ns)
-                self._propose(peer, commands)
-            elif peer.held:
-                self._propose(peer, commands)
             ready = peer.raft.ready()
             if ready is not NOTHING_READY:
                 fresh.append((peer, ready))
@@ -211,10 +196,13 @@ class StorePool:
             service_ns += floor(entry.size_bytes * byte_ns)
         return service_ns
 
-    def _step(self, peer: Peer, mail: list[Any]) -> list[RaftCommand]:
-        """Hands Raft its messages; returns the commands, which are to be proposed."""
+    def _step(self, peer: Peer, mail: list[Any], done_ns: int) -> None:
+        """Hands Raft its messages and proposes the commands, which is done at ``done_ns``.
+
+        Commands are gathered, but go before an admin command that may be proposed.
+        """
         raft = peer.raft
-        commands = _NO_COMMANDS
+        commands: list[RaftCommand] = []
         for message in mail:
             kind = message.__class__
             if kind is Append:
@@ -222,25 +210,32 @@ class StorePool:
             elif kind is AppendResponse:
                 raft.step_append_response(message)
             elif isinstance(message, RaftCommand):
-                if not commands:
-                    commands = []
                 commands.append(message)
             else:
+                if commands and kind in ORDERS:
+                    self._propose(peer, commands, done_ns)
+                    commands = []
                 self._fsm.handle(peer, message)
                 if peer.turn is STOPPED:
                     rest = mail[mail.index(message) + 1 :]
                     peer.mailbox = [*commands, *rest, *peer.mailbox]
-                    return _NO_COMMANDS
-        if commands and (peer.needs_check or not self._proposals.are_ordinary(peer, commands)):
-            return self._proposals.admit(peer, commands)
-        return commands
+                    return
+        if commands or peer.held:
+            self._propose(peer, commands, done_ns)
 
-    def _propose(self, peer: Peer, commands: list[RaftCommand]) -> None:
-        """Proposes what has come, unless the batch builder holds it back.
+    def _propose(self, peer: Peer, commands: list[RaftCommand], done_ns: int) -> None:
+        """Proposes what may be proposed, unless the batch builder holds it back.
 
         The sender is answered all the same: that it will be proposed is as good as certain
         (``will_likely_propose``).
         """
+        if commands and (peer.needs_check or not self._proposals.are_ordinary(peer, commands)):
+            commands = self._proposals.admit(peer, commands)
+        on_proposed = self._ctx.callbacks.on_proposed
+        for command in commands:
+            on_proposed(command, done_ns)
+        if not commands and not peer.held:
+            return
         if self._workers is not None:
             log = peer.raft.log
             commands = [*peer.held, *commands]

@@ -122,6 +122,24 @@ class Proposals:
         if held:
             self.append(peer, list(held))
 
+    def propose_admin(self, peer: Peer, admin: AdminCommand) -> Entry:
+        """Proposes an admin command; writes that it would make fail wait for it from now on.
+
+        What the batch builder holds back has been promised before, and goes first.
+        """
+        self.append_held(peer)
+        proposal = AdminProposal(peer, admin)
+        size = ENTRY_OVERHEAD_BYTES + admin.size_bytes
+        if isinstance(admin, ChangePeer):
+            entry = peer.raft.propose_conf_change([proposal], size)
+        else:
+            entry = peer.raft.propose([proposal], size)
+        if admin.changes_version or admin.changes_conf_ver:
+            peer.urgent_index = entry.index
+            peer.proposed_admin += (ProposedAdmin(admin, entry.index),)
+            peer.needs_check = True
+        return entry
+
     def admin_applied(self, peer: Peer, applied: Applied | Skipped) -> None:
         """Answers the writes that an admin command, applied by now, makes fail."""
         index = applied.log_index
@@ -191,25 +209,15 @@ def _raft_bytes(command: RaftCommand) -> int:
 
 
 def conflicts(peer: Peer, admin: AdminCommand) -> bool:
-    """Returns whether a flashback, or an admin command under way, would make ``admin`` fail."""
+    """Returns whether a flashback, or an admin command under way, would make ``admin`` fail.
+
+    A leader that has not applied all of its predecessors' entries does not know what is under way.
+    """
     if peer.state.in_flashback and not admin.is_flashback:
         return True
+    if not (peer.has_applied_to_current_term or isinstance(admin, ChangePeer)):
+        return True
     return any(admin.conflicts_with(earlier.admin) for earlier in peer.proposed_admin)
-
-
-def propose_admin(peer: Peer, admin: AdminCommand) -> Entry:
-    """Proposes an admin command; writes that it would make fail wait for it from now on."""
-    proposal = AdminProposal(peer, admin)
-    size = ENTRY_OVERHEAD_BYTES + admin.size_bytes
-    if isinstance(admin, ChangePeer):
-        entry = peer.raft.propose_conf_change([proposal], size)
-    else:
-        entry = peer.raft.propose([proposal], size)
-    if admin.changes_version or admin.changes_conf_ver:
-        peer.urgent_index = entry.index
-        peer.proposed_admin += (ProposedAdmin(admin, entry.index),)
-        peer.needs_check = True
-    return entry
 
 
 def migration_batch(locks: Sequence[tuple[bytes, Lock]]) -> WriteBatch:

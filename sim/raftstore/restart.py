@@ -21,6 +21,7 @@ def crash(ctx: StoreContext, split: SplitRegion) -> list[Peer]:
     """Kills the process; returns the replicas on its disk, which come back with it."""
     ctx.up = False
     ctx.transport.mute = True
+    ctx.pd.crash()
     survivors = [survivor for peer in ctx.peers.values() for survivor in _die(ctx, split, peer)]
     ctx.peers.clear()
     for peer in ctx.departed:

@@ -20,7 +20,7 @@ from sim.raftstore.context import StoreContext
 from sim.raftstore.disk_full import admits_admin
 from sim.raftstore.msg import Applied, AskSplit, Campaign
 from sim.raftstore.peer import AppliedState, Peer
-from sim.raftstore.propose import Proposals, conflicts, propose_admin
+from sim.raftstore.propose import Proposals, conflicts
 from sim.scenario.versions import CAMPAIGN_LATER_SINCE
 
 
@@ -40,7 +40,7 @@ class SplitRegion:
         start = peer.region.start_key
         inside = all(start < key and peer.region.contains(key) for key in mail.keys)
         if inside and not conflicts(peer, command) and admits_admin(self._ctx, peer):
-            propose_admin(peer, command)
+            self._proposals.propose_admin(peer, command)
 
     @staticmethod
     def apply(peer: Peer, command: Split, index: int) -> Applied:
@@ -58,8 +58,8 @@ class SplitRegion:
             new, rest = rest, rest.split_off(key)
             new_states.append(AppliedState(region, new, 5, 5))
         state.region = regions[-1]
-        state.unannounced = tuple(new_states)
-        return Applied(command, index, state.region, state.unannounced)
+        state.unannounced += tuple(new_states)
+        return Applied(command, index, state.region, tuple(new_states))
 
     def ready(self, peer: Peer, applied: Applied) -> None:
         """Learns of a split that has been applied: the lock table first, then the region.
@@ -78,11 +78,12 @@ class SplitRegion:
         leads = peer.raft.role is LEADER
         peer.region = applied.region
         peer.state.cut_to_region()
-        peer.state.unannounced = ()
+        state = peer.state
+        state.unannounced = state.unannounced[len(applied.new_states) :]
         if not leads:
             self._ctx.probe.mark("split.follower")
-        for state, locks in zip(applied.new_states, tables, strict=False):
-            child = self.child(state)
+        for new_state, locks in zip(applied.new_states, tables, strict=False):
+            child = self.child(new_state)
             if leads:
                 self._hand_locks(peer, child, locks)
             self._ctx.add(child)
@@ -91,7 +92,7 @@ class SplitRegion:
             if leads:
                 self._ctx.router.deliver(child, Campaign())
             else:
-                peer.uncampaigned.append(state.region.region_id)
+                peer.uncampaigned.append(new_state.region.region_id)
         self._proposals.admin_applied(peer, applied)  # Who waited is told of all regions.
         self._ctx.callbacks.on_role_or_region_changed(peer)
         self._ctx.probe.region_changed(peer, "split")

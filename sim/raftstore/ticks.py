@@ -19,12 +19,13 @@ from sim.protocol.raft import LEADER
 from sim.raftstore.peer import Peer
 from sim.raftstore.router import Router
 from sim.scenario.schema.tikv import Tikv
+from sim.units import NS_PER_S
 
 PHASES: Final = 64
 """Groups of regions that tick one after the other: each region's ticks began when it did."""
 
-STALE_CHECK_TICKS: Final = 300
-"""``peer-stale-state-check-interval`` (5 min) over ``raft-base-tick-interval``."""
+_STALE_CHECK_NS: Final = 300 * NS_PER_S
+"""``peer-stale-state-check-interval``."""
 
 _STORES_APART: Final = 5
 """Phases between a region's ticks on neighbouring stores: longer than a vote takes."""
@@ -36,6 +37,7 @@ class Ticks:
     def __init__(self, env: LeanEnv, tikv: Tikv, router: Router) -> None:
         self._router = router
         self._interval_ns = tikv.raft_base_tick_interval_ns
+        self._stale_check_rounds = max(1, _STALE_CHECK_NS // self._interval_ns)
         self._hibernate = tikv.hibernate_regions
         self._wake_ticks = 3 * tikv.raft_election_timeout_ticks
         self._phases: list[dict[int, Peer]] = [{} for _ in range(PHASES)]
@@ -68,7 +70,7 @@ class Ticks:
             yield steps * step_ns
             more_rounds, phase = divmod(phase + steps, PHASES)
             rounds += more_rounds
-            looks = rounds > 0 and rounds % STALE_CHECK_TICKS == 0
+            looks = rounds > 0 and rounds % self._stale_check_rounds == 0
             for peer in list(self._phases[phase].values()):
                 if looks:
                     self.wake_up(peer)

@@ -63,7 +63,7 @@ class Machine:
         self.kv_disk = self.raft_disk
         if hardware.kv_disk is not None:
             self.kv_disk = Disk(hardware.kv_disk, streams.stream(f"{name}/kv-disk"), fetches)
-        self.pools = RequestPools(env, self.cores, scenario.tikv, name)
+        self.pools = RequestPools(env, self.cores, scenario.tikv)
         env.process(self._background_work(env))
 
     def block_cache(self, stream: Stream, misses: RowMisses) -> BlockCache:

@@ -66,9 +66,12 @@ class LockPaths:
         self._gate_open = False
         self._decide()
 
+    def _proposed(self) -> LockPath:
+        return LockPath.PIPELINED if self.pipelined else LockPath.SYNC
+
     def of_nothing_new(self) -> LockPath:
         """Returns the path of a request whose locks its transaction holds already."""
-        return LockPath.IN_MEMORY if self.in_memory else LockPath.PIPELINED
+        return LockPath.IN_MEMORY if self.in_memory else self._proposed()
 
     def keeps_in_memory(
         self, request: KvRequest, peer: Peer, locks: list[tuple[bytes, Lock]]
@@ -79,7 +82,7 @@ class LockPaths:
         fallback, and whether it is answered when proposed.
         """
         if not self.in_memory:
-            request.path = LockPath.PIPELINED if self.pipelined else LockPath.SYNC
+            request.path = self._proposed()
             request.reply_at_proposed = self.pipelined
             if self.pipelined and self._wanted and not self._gate_open:
                 self._probe.mark("gate.closed")

@@ -79,11 +79,15 @@ class KvRequest(RaftCommand):
     Attributes:
         region: as its client believes it to be; ``store`` is where it is sent.
         tidb: number of the TiDB node that sent it.
+        for_update_ts: of a lock or prewrite; of CHECK_TXN_STATUS, ``caller_start_ts``.
+        pessimistic: a prewrite's transaction has locks; of CHECK_TXN_STATUS,
+            ``resolving_pessimistic_lock``.
+        rows: that a read touches; of SCAN_LOCK, the limit.
         wait_timeout_ns: how long it may wait for a lock; 0: as long as the store lets it; or
             ``NO_WAIT``.
         max_commit_ts: a prewrite that had to commit later becomes an ordinary one; 0: no limit.
         expected_for_update_ts: by key, what the lock that prewrite finds must have been taken at.
-        is_retry: it may have been carried out before: it was sent once and got no answer.
+        is_retry: it may have been carried out before: it was sent once, and met a region error.
         bypass: transactions whose locks a read ignores: rolled back, or committed after it.
         access: transactions whose locks a read looks through at what they have committed.
         opens_message: whether its gRPC message began with it, and its answer's; others joined one.

@@ -17,15 +17,10 @@ class RequestPools:
         point_reads: for reads of keys: the unified read pool, unless they have one of their own.
     """
 
-    def __init__(self, env: LeanEnv, cores: Cores, tikv: Tikv, name: str) -> None:
-        """Makes the pools of the store ``name``."""
-        self.scheduler = ThreadPool(
-            env, cores, tikv.scheduler_worker_pool_size, f"{name}/scheduler"
-        )
-        self.reads = ThreadPool(
-            env, cores, tikv.readpool_unified_max_thread_count, f"{name}/read-pool"
-        )
+    def __init__(self, env: LeanEnv, cores: Cores, tikv: Tikv) -> None:
+        self.scheduler = ThreadPool(env, cores, tikv.scheduler_worker_pool_size)
+        self.reads = ThreadPool(env, cores, tikv.readpool_unified_max_thread_count)
         self.point_reads = self.reads
         of_points = tikv.readpool_storage_normal_concurrency
         if of_points is not None:
-            self.point_reads = ThreadPool(env, cores, of_points, f"{name}/storage-read-pool")
+            self.point_reads = ThreadPool(env, cores, of_points)

@@ -113,7 +113,7 @@ class Scheduler:
         self.latches = Latches(scenario.tikv.scheduler_concurrency)
         self._pool_answers_proposed = scenario.tikv.pool_answers_proposed
         self._caches_txn_status = scenario.tikv.version >= TXN_STATUS_CACHE_SINCE
-        self._txn_status_cache = TxnStatusCache(enabled=self._caches_txn_status)
+        self._txn_status_cache = TxnStatusCache()
         self._waiting_for_latches: dict[int, KvRequest] = {}
         self._last_cid = 0
         self._flow = FlowController(env, raftstore.kv, self._end_delay)
@@ -128,7 +128,7 @@ class Scheduler:
     def crash(self) -> None:
         """Forgets everything in memory: the process has died."""
         self.latches = Latches(self.latches.size)
-        self._txn_status_cache = TxnStatusCache(enabled=self._caches_txn_status)
+        self._txn_status_cache = TxnStatusCache()
         self._waiting_for_latches = {}
         self._flow.crash()
         self._pending_bytes = 0
@@ -139,8 +139,12 @@ class Scheduler:
     # Receiving.
 
     def receive(self, request: KvRequest) -> None:
-        """Takes a request that has arrived from TiDB; a store that is down takes nothing."""
+        """Takes a request that has arrived from TiDB; a store that is down takes nothing.
+
+        A prewrite that met a lock comes again: what is known of its first way does not count.
+        """
         request.arrived_ns = self._env.now_ns
+        request.replied_ns = request.term = 0
         peer = request.peer = self._peers.get(request.region.region_id)
         if peer is None:
             self._receive_without_peer(request)
@@ -279,11 +283,9 @@ class Scheduler:
             concurrency.lock_keys(request.result.guards)
         if self._probe.watches_reads:
             self._probe.snapshot_read(peer, request)
-        failpoints = ctx.failpoints
-        if not failpoints.active or not failpoints.stops(
-            "after_snapshot", peer, self._resume_execution, request
-        ):
-            self._process(request)
+        ctx.failpoints.run(
+            "after_snapshot", peer, self._process, request, later=self._resume_execution
+        )
 
     def _go_on_with(self, request: KvRequest, found: list[bytes] | MvccError) -> None:
         """Lets a ResolveLock wait for the latches of the locks that it has found."""
@@ -336,24 +338,18 @@ class Scheduler:
         peer = request.peer
         assert peer is not None, "a request runs where it was received"
         request.executed_ns = self._env.now_ns
+        if not peer.died:
+            self._ctx.failpoints.run("before_write", peer, self._process_result, request)
+
+    def _process_result(self, request: KvRequest) -> None:
+        """Writes what a command has to write, lets it wait, or answers it.
+
+        It may come some time after the command has run, as when a quota makes it wait.
+        """
+        peer, result = request.peer, request.result
+        assert peer is not None, "a request runs where it was received"
         if peer.died:
             return
-        failpoints = self._ctx.failpoints
-        if not failpoints.active or not failpoints.stops(
-            "before_write", peer, self._resume_result, request
-        ):
-            self._process_result(request, peer)
-
-    def _resume_result(self, request: KvRequest) -> None:
-        """Goes on some time after a command has run, as TiKV does when a quota made it wait."""
-        peer = request.peer
-        assert peer is not None, "a request runs where it was received"
-        if not peer.died:
-            self._process_result(request, peer)
-
-    def _process_result(self, request: KvRequest, peer: Peer) -> None:
-        """Writes what a command has to write, lets it wait, or answers it."""
-        result = request.result
         if isinstance(result, Acquired):
             self._grant(request, peer, result)
         elif request.kind is _LOCK and isinstance(result, KeyIsLocked):
@@ -481,11 +477,7 @@ class Scheduler:
     def _finish_write(self, request: KvRequest) -> None:
         peer = request.peer
         assert peer is not None, "only proposed commands are applied"
-        failpoints = self._ctx.failpoints
-        if not failpoints.active or not failpoints.stops(
-            "before_finish", peer, self._finish, request
-        ):
-            self._finish(request)
+        self._ctx.failpoints.run("before_finish", peer, self._finish, request)
 
     def _finish(self, request: KvRequest) -> None:
         batch = request.batch

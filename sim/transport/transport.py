@@ -160,10 +160,12 @@ class Transport:
 
     def send(self, store: int, messages: Sequence[RaftMessage], size_bytes: int) -> None:
         """Sends ``messages`` to ``store`` in one piece."""
+        if self.mute:
+            return
         connection = self._connections[store]
         if self._filters.rules:
             messages = self._filtered(connection, store, messages)
-        if messages and not self.mute:
+        if messages:
             if self.disk_usage is not None:
                 region_ids = tuple({message.region_id: None for message in messages})
                 report = DiskUsageReport(self._store_id, self.disk_usage, region_ids)

@@ -51,9 +51,7 @@ class Read:
     kind: ReadKind
     """Which request it becomes."""
     keys: tuple[bytes, ...]
-    """For COP the first and the last key of each range, so that grouping by region yields the
-    coprocessor tasks here as well (a range lies in at most two regions: the ranges of these
-    workloads are far smaller than a region); otherwise the rows."""
+    """For COP the first and the last key of each range; otherwise the rows."""
     rows: int
     """Rows the storage touches in all, for the service time."""
 

@@ -18,7 +18,6 @@ from sim.protocol.admin import TransferLeaderCommand
 from sim.protocol.concurrency_manager import ConcurrencyManager
 from sim.raftstore.leader_transfer import LeaderTransfer
 from sim.raftstore.peer import Peer
-from sim.raftstore.propose import propose_admin
 from sim.swarm.recipe import Fault, Recipe
 from sim.swarm.unit import outcome_of
 from sim.units import NS_PER_MS
@@ -190,7 +189,8 @@ def test_a_leader_that_renews_its_lease_when_it_splits(monkeypatch: pytest.Monke
 
 def test_a_transfer_that_is_proposed_behind_a_fence(monkeypatch: pytest.MonkeyPatch) -> None:
     def careless(self: LeaderTransfer, peer: Peer, to_store: int) -> None:
-        propose_admin(peer, TransferLeaderCommand(to_store, peer.raft.term, checks_epoch=False))
+        command = TransferLeaderCommand(to_store, peer.raft.term, checks_epoch=False)
+        self._proposals.propose_admin(peer, command)
         self._ctx.probe.transfer_proposed(peer)
 
     monkeypatch.setattr(LeaderTransfer, "_propose_command", careless)

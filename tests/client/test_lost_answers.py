@@ -197,6 +197,25 @@ def test_secondaries_that_cannot_be_committed_keep_their_transaction_running() -
     assert len(of.scene.cluster.tso.running) == 1
 
 
+@pytest.mark.parametrize(
+    ("kinds", "last"),
+    [
+        ([Kind.PREWRITE, Kind.ROLLBACK], ()),
+        ([Kind.PESSIMISTIC_ROLLBACK], (ROLLBACK,)),
+    ],
+)
+def test_locks_that_cannot_be_rolled_back_keep_their_transaction_running(
+    kinds: list[Kind], last: tuple[Statement, ...]
+) -> None:
+    of = Watched(TWO_PHASES, b"", b"m")
+    for kind in kinds:
+        of.answer(*[ReadIndexNotReady(2, "it splits")] * FOR_EVER, kind=kind, store=2)
+    ((outcome, _),) = of.run(update(b"a", b"y"), *last, until_ns=180 * NS_PER_S)
+    assert outcome == "aborted"
+    assert of.scene.locked_keys() == [b"y"]
+    assert len(of.scene.cluster.tso.running) == 1
+
+
 def test_a_heartbeat_follows_its_region() -> None:
     of = Watched(ONE_PC)
     of.scene.node._costs = replace(of.scene.node._costs, tidb_statement_ns=7 * NS_PER_S)

@@ -8,6 +8,7 @@ from sim.client.region_groups import (
     copy_of,
     keys_by_region,
     mutations_by_region,
+    ranges_by_region,
     requests_by_region,
 )
 from sim.protocol.mvcc import PUT
@@ -57,6 +58,21 @@ def test_two_ranges_of_one_id_are_two_groups() -> None:
     ]
     for group in mutations_by_region(regions, mutations):
         assert all(group.route.region.contains(key) for key in group.keys)
+
+
+def test_ranges_are_cut_where_a_region_ends_and_stay_pairs() -> None:
+    bounds = [b"a", b"c", b"k", b"p", b"r", b"t"]
+    groups = ranges_by_region(SPLIT, bounds)
+    assert [(route.region.region_id, keys) for route, keys in groups] == [
+        (2, [b"a", b"c", b"k", b"m"]),
+        (1, [b"m", b"p", b"r", b"t"]),
+    ]
+    assert [
+        keys for _, keys in ranges_by_region(half_learnt_split(), [b"a", b"b", b"p", b"q"])
+    ] == [
+        [b"a", b"b"],
+        [b"p", b"q"],
+    ]
 
 
 def test_a_region_that_has_left_two_stumps_stays_known_by_its_id() -> None:

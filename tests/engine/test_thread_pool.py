@@ -15,14 +15,14 @@ def finishes(pool: ThreadPool, env: LeanEnv, services: list[int]) -> list[tuple[
 
 def test_jobs_wait_for_a_thread_in_order() -> None:
     env = LeanEnv()
-    pool = ThreadPool(env, Cores(8), 2, "scheduler")
+    pool = ThreadPool(env, Cores(8), 2)
     assert finishes(pool, env, [30, 10, 20, 5]) == [(10, 1), (30, 0), (30, 2), (35, 3)]
     assert (pool.busy_until(env.now_ns), env.events) == (65, 4)
 
 
 def test_a_job_counts_as_it_runs_not_when_it_begins() -> None:
     env = LeanEnv()
-    pool = ThreadPool(env, Cores(8), 2, "apply")
+    pool = ThreadPool(env, Cores(8), 2)
     for service in (30, 10, 20):
         pool.submit(service, lambda _: None, None)
     busy = []
@@ -35,8 +35,8 @@ def test_a_job_counts_as_it_runs_not_when_it_begins() -> None:
 def test_more_threads_than_cores_run_slower() -> None:
     env = LeanEnv()
     cores = Cores(2)
-    crowd = ThreadPool(env, cores, 4, "apply")
-    other = ThreadPool(env, cores, 1, "store")
+    crowd = ThreadPool(env, cores, 4)
+    other = ThreadPool(env, cores, 1)
     assert 100 * cores.slowness() == 100
     for _ in range(3):
         crowd.submit(100, lambda _: None, None)
@@ -91,7 +91,7 @@ def test_threads_of_other_programs_slow_down_everybody_until_they_end() -> None:
 def test_a_thread_that_waits_for_a_disk_takes_no_cpu() -> None:
     env = LeanEnv()
     cores = Cores(8)
-    pool = ThreadPool(env, cores, 1, "scheduler")
+    pool = ThreadPool(env, cores, 1)
     log: list[tuple[int, str]] = []
     pool.submit(10, lambda name: log.append((env.now_ns, name)), "reads", 100)
     pool.submit(10, lambda name: log.append((env.now_ns, name)), "waits for the thread")
@@ -103,7 +103,7 @@ def test_a_thread_that_waits_for_a_disk_takes_no_cpu() -> None:
 def test_a_thread_slows_down_others_by_the_part_of_its_job_that_it_runs() -> None:
     cores = Cores(2)
     env = LeanEnv()
-    pool = ThreadPool(env, cores, 8, "scheduler")
+    pool = ThreadPool(env, cores, 8)
     for _ in range(6):  # Half of the time on a disk: three threads on two cores.
         pool.submit(100, lambda _: None, None, 100)
     assert 100 * cores.slowness() == 200
@@ -115,7 +115,7 @@ def test_a_thread_slows_down_others_by_the_part_of_its_job_that_it_runs() -> Non
 def test_a_job_waits_until_an_idle_thread_is_awake_but_a_busy_thread_goes_on() -> None:
     env = LeanEnv()
     cores = Cores(8, hop_ns=5)
-    pool = ThreadPool(env, cores, 1, "scheduler")
+    pool = ThreadPool(env, cores, 1)
     assert finishes(pool, env, [30, 10]) == [(35, 0), (45, 1)]
     assert finishes(pool, env, [10]) == [(10**6 + 15, 0)]
     assert (pool.busy_until(env.now_ns), cores.busy_ns) == (60, 60), "waking takes CPU"

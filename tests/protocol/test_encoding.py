@@ -93,7 +93,6 @@ def test_a_short_row_by_place() -> None:
     """An order line: 57 B, inside the lock and the write record."""
     lock_put, prewritten, committed = written(*TPCC["order_line"][:2], is_async=False)
     assert [b.wal_bytes for b in (lock_put, prewritten, committed)] == [130, 189, 194]
-    assert [b.lock_mem_bytes for b in (lock_put, prewritten)] == [55 + 71, 55 + 129]
     assert prewritten.default_cf_bytes == 0
     assert committed.write_cf_bytes == 54 + 1 + 8 + 8 + 69
     assert committed.lock_tombstone_bytes == 54 + 1 + 8
@@ -104,7 +103,6 @@ def test_a_long_row_has_a_record_of_its_own() -> None:
     _, prewritten, committed = written(*TPCC["stock"][:2], is_async=False)
     assert prewritten.default_cf_bytes == 36 + 1 + 8 + 8 + 334
     assert prewritten.wal_bytes == 495
-    assert prewritten.lock_mem_bytes == 37 + 70
     assert committed.write_cf_bytes == 36 + 1 + 8 + 8 + 10
 
 

@@ -4,7 +4,7 @@ from sim.protocol.txn_status_cache import KEPT_NS, TxnStatusCache
 
 
 def test_a_transaction_is_kept_for_the_required_time() -> None:
-    cache = TxnStatusCache(enabled=True)
+    cache = TxnStatusCache()
     cache.insert_committed(10, 0)
     cache.insert_committed(10, 5)  # Noted again, it is no younger.
     cache.insert_committed(20, KEPT_NS)
@@ -12,9 +12,3 @@ def test_a_transaction_is_kept_for_the_required_time() -> None:
     cache.insert_committed(30, KEPT_NS + 1)
     assert not cache.is_committed(10)
     assert cache.is_committed(20)
-
-
-def test_a_version_without_the_cache_keeps_nothing() -> None:
-    cache = TxnStatusCache(enabled=False)
-    cache.insert_committed(10, 0)
-    assert not cache.is_committed(10)

@@ -87,7 +87,7 @@ def test_a_rare_write_beside_a_backlog_waits_for_half_an_io() -> None:
 @pytest.mark.parametrize(("threads", "load"), [(1, 0.7), (4, 0.5), (4, 0.8)])
 def test_a_thread_pool_is_m_m_c(threads: int, load: float) -> None:
     env, service_ns = LeanEnv(), 40 * NS_PER_US
-    pool = ThreadPool(env, Cores(threads), threads, "scheduler")
+    pool = ThreadPool(env, Cores(threads), threads)
     services = Sampler(Exponential(service_ns), Streams(1, 0).stream("services"))
     waits: list[int] = []
 

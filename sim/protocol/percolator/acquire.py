@@ -127,13 +127,12 @@ def lock_batch(locks: list[tuple[bytes, Lock]], cause: int = LOCK) -> WriteBatch
     """Returns the proposal that makes locks persistent."""
     batch = WriteBatch(cause)
     batch.lock_puts = locks
-    raft = wal = lock_mem = 0
+    raft = wal = 0
     for _, lock in locks:
         sizes = lock.sizes
         raft += sizes.put_raft_bytes
         wal += sizes.put_wal_bytes
-        lock_mem += sizes.lock_mem_bytes
-    batch.charge_puts(raft, wal, lock_mem, 0, 0)
+    batch.charge_puts(raft, wal, 0, 0)
     return batch
 
 

@@ -199,7 +199,7 @@ def _lock_all(
     primary, start_ts, largest_ts = txn.primary, txn.start_ts, 0
     batch = WriteBatch(PREWRITE)
     puts = batch.lock_puts
-    raft = wal = lock_mem = default_cf = values = 0
+    raft = wal = default_cf = values = 0
     lock: Lock | None = None
     last_held: Lock | None = None
     last_op = last_bytes = last_len = _NO_LENGTH
@@ -228,10 +228,9 @@ def _lock_all(
         sizes = lock.sizes
         raft += sizes.prewrite_raft_bytes
         wal += sizes.prewrite_wal_bytes
-        lock_mem += sizes.lock_mem_bytes
         default_cf += sizes.default_cf_bytes
         values += sizes.default_cf_bytes > 0
-    batch.charge_puts(raft, wal, lock_mem, default_cf, values)
+    batch.charge_puts(raft, wal, default_cf, values)
     return batch, largest_ts if kind.promise_ts else 0
 
 
