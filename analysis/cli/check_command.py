@@ -13,10 +13,10 @@ from analysis.experiments.choose import experiment_of
 from analysis.experiments.seen_units import SeenUnits
 from analysis.lint.scenario_lint import scenario_warnings
 from analysis.lint.scenario_warning import ScenarioWarning
+from analysis.statistics.amounts import count
 from analysis.study.load import load_study
 from analysis.study.plan import Plan
 from analysis.study.study import Study
-from analysis.study.units import count
 from analysis.terminal.console import messages, output, print_json, say
 from sim.scenario import Problem, ScenarioError
 

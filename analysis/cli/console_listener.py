@@ -14,10 +14,11 @@ from analysis.program import command
 from analysis.report.manifest import commit
 from analysis.running.progress_listener import ProgressListener, kept_words
 from analysis.running.rounds import AfterFailure
+from analysis.statistics.amounts import count
 from analysis.study.finished_study import FinishedStudy
 from analysis.study.plan import Plan
 from analysis.study.study import Study
-from analysis.study.units import Unit, count
+from analysis.study.units import Unit
 from analysis.terminal.console import messages, output, say
 
 _KIND: Final = {True: "a capacity search", False: "a sensitivity analysis"}

@@ -8,7 +8,7 @@ from typing import Any
 
 from analysis.cli.failures import ExitStatus
 from analysis.cli.model_app import ScriptCommand
-from analysis.study.units import count
+from analysis.statistics.amounts import count
 from analysis.terminal.console import messages, output, print_json, say
 from sim.laboratory import ScriptResult, run_script
 

@@ -19,12 +19,11 @@ from analysis.report.refusal import verdict_lines
 from analysis.report.sensitivity_table import factor_table, weight_tables
 from analysis.report.terminal import print_tables, print_text
 from analysis.running.results import StudyResult
-from analysis.statistics.amounts import seconds
+from analysis.statistics.amounts import count, large_count, seconds
 from analysis.study.answer_file import said_in, sentences
 from analysis.study.finished_study import FinishedStudy
 from analysis.study.study_folder import runs_the_rest
 from analysis.study.study_outcome import StudyOutcome
-from analysis.study.units import count
 from analysis.terminal.console import messages, output, print_json, say
 
 SHOWN_WARNINGS: Final = 3
@@ -124,15 +123,11 @@ def last_line(run: FinishedStudy, summary: Mapping[str, Any]) -> str:
     invariants = summary["invariants"]
     return (
         f"{summary['verdict']['outcome'].upper()} {seconds(cost['simulated_s'])} simulated in "
-        f"{total_s:.0f} s, {_events(cost['events'])}, "
+        f"{total_s:.0f} s, {large_count(cost['events'], 'event')}, "
         f"{count(cost['transactions'], 'transaction')}{reused}, "
         f"{count(invariants['checked'], 'unit')} checked, "
         f"{count(len(invariants['violations']), 'violation')}: {run.folder}"
     )
-
-
-def _events(events: int) -> str:
-    return f"{events / 1e6:.1f} M events" if events >= 1e5 else count(events, "event")
 
 
 _SOUGHT = ("capacity", "sensitivity", "precision")

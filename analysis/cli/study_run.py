@@ -20,10 +20,10 @@ from analysis.pipeline.spark_master import is_local
 from analysis.pipeline.store_copy import copied_study_folder
 from analysis.running.rounds import RoundSettings
 from analysis.running.run_study import complete_study
+from analysis.statistics.amounts import count
 from analysis.study.ledger import scan
 from analysis.study.study import Study
 from analysis.study.study_folder import study_folder
-from analysis.study.units import count
 from analysis.terminal.console import messages, say
 
 

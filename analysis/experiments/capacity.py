@@ -28,13 +28,15 @@ from analysis.experiments.case_runs import (
     CaseRuns,
     Question,
 )
-from analysis.experiments.case_words import load_words, promise_words
+from analysis.experiments.case_words import promise_words
 from analysis.experiments.experiment import Experiment, Request, Seen
 from analysis.experiments.ladder import Trail, ladder_of, next_rung, pilot_rungs
 from analysis.metrics.catalogue import MetricKey
+from analysis.metrics.rounding import digits
+from analysis.statistics.amounts import count
 from analysis.study.sections import ALL_PROFILES, Capacity
 from analysis.study.study import Study
-from analysis.study.units import count, point_words
+from analysis.study.units import point_words
 
 _Place = tuple[int, int, int]
 """Case, replication, rung."""
@@ -118,7 +120,7 @@ class CapacitySearch(Experiment):
         if not open_ones:
             return text
         widest = max(open_ones, key=lambda runs: math.log(_bounds(runs)[1] / _bounds(runs)[0]))
-        low, high = map(load_words, _bounds(widest))
+        low, high = map(digits, _bounds(widest))
         where = ", ".join(filter(None, [widest.case.variant, point_words(widest.case.point)]))
         return f"{text}; {where}: between {low} and {high}; {_left(every)} to go"
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from analysis.metrics.catalogue import METRICS, MetricKey
+from analysis.metrics.rounding import digits, plain
 
 OVERLOAD: Final = "overload"
 """Binds where the objectives are met until a run no longer settles."""
@@ -40,8 +41,8 @@ def limit_words(objective: Mapping[str, Any]) -> str:
     """Returns the limit of an objective as a reader knows it: ``5 ms``, ``0.1 %``."""
     metric = METRICS[objective["metric"]]
     if metric.is_share:
-        return f"{100 * objective['limit']:g} %"
-    return f"{objective['limit']:g} {metric.unit}".rstrip()
+        return f"{plain(100 * objective['limit'])} %"
+    return f"{plain(objective['limit'])} {metric.unit}".rstrip()
 
 
 def stop_words(found: Mapping[str, Any], case: Mapping[str, Any]) -> str:
@@ -52,7 +53,7 @@ def stop_words(found: Mapping[str, Any], case: Mapping[str, Any]) -> str:
     if load is None:
         return ""
     return (
-        f"work stopped at {load_words(load)}{unit_mark(found)} already, look at what is done to "
+        f"work stopped at {digits(load)}{unit_mark(found)} already, look at what is done to "
         "the cluster"
     )
 
@@ -62,16 +63,16 @@ def capacity_text(found: Mapping[str, Any], case: Mapping[str, Any]) -> str:
     low, high = found["between"]
     match case["status"]:
         case "found" if case["load_ci_low"] is None:
-            return f"{load_words(case['load'])} (n={case['replications']})"
+            return f"{digits(case['load'])} (n={case['replications']})"
         case "found":
-            ends = f"[{load_words(case['load_ci_low'])}, {load_words(case['load_ci_high'])}]"
-            return f"{load_words(case['load'])} {ends}"
+            ends = f"[{digits(case['load_ci_low'])}, {digits(case['load_ci_high'])}]"
+            return f"{digits(case['load'])} {ends}"
         case "above":
-            return f"more than {load_words(high)}"
+            return f"more than {digits(high)}"
         case "below":
-            return f"less than {load_words(low)}"
+            return f"less than {digits(low)}"
         case "at least" | "at most":
-            return f"{case['status']} {load_words(case['load'])}"
+            return f"{case['status']} {digits(case['load'])}"
         case _:
             return "not known"
 
@@ -84,11 +85,6 @@ def promise_words(found: Mapping[str, Any]) -> str:
 def unit_words(found: Mapping[str, Any]) -> str:
     """Returns what a load is counted in, in words."""
     return "transactions a second" if found["unit"] == "1/s" else "threads"
-
-
-def load_words(load: float) -> str:
-    """Returns a load with three telling digits or more."""
-    return f"{load:,.0f}" if load >= 100 else f"{load:.3g}"
 
 
 def unit_mark(found: Mapping[str, Any]) -> str:
@@ -116,13 +112,13 @@ def why_refused(conclusion: Mapping[str, Any], case: Mapping[str, Any]) -> str:
         below = "the lower end is too much already, lower capacity.between"
     elif case["binds"] == OUTAGE:
         below = "work stops at the lower end already, look at what is done to the cluster"
-    bound = f"{load_words(case['load'] or 0)}{unit}"
+    bound = f"{digits(case['load'] or 0)}{unit}"
     words = {
-        "above": f"more than {load_words(high)}{unit}: all is met at the upper end, "
+        "above": f"more than {digits(high)}{unit}: all is met at the upper end, "
         "raise capacity.between",
         "at least": f"at least {bound}: some replications meet all at the upper end, "
         "raise capacity.between",
-        "below": f"less than {load_words(low)}{unit}: {below}",
+        "below": f"less than {digits(low)}{unit}: {below}",
         "at most": f"at most {bound}: some replications do not meet all at the lower end, "
         "lower capacity.between",
     }

@@ -14,7 +14,7 @@ import numpy as np
 
 from analysis.experiments.sensitivity_findings import SensitivityFindings, SensitivityOutcome
 from analysis.experiments.walks import Walk
-from analysis.metrics.rounding import kept, share_with_half_width
+from analysis.metrics.rounding import digits, kept, share_with_half_width
 from analysis.statistics.intervals import Array, half_widths
 from analysis.study.sections import Range, Sensitivity
 
@@ -182,8 +182,8 @@ def _moves(outcome: SensitivityOutcome, walk: Walk) -> str:
         return f"{walk.key}{share} weighs most"
     (least, at_least), (most, at_most) = min(there, key=_first), max(there, key=_first)
     return (
-        f"{walk.key}{share} moves it between {_digits(least)} (at {at_least}) and "
-        f"{_digits(most)} (at {at_most})"
+        f"{walk.key}{share} moves it between {digits(least)} (at {at_least}) and "
+        f"{digits(most)} (at {at_most})"
     )
 
 
@@ -200,7 +200,7 @@ def _change(
     """Returns the crossing of the weightiest factor that has one, or that there is none."""
     for walk in walks:
         for crossing in walk.crossings[:1]:
-            passed = _digits(outcome.shown(crossing.level))
+            passed = digits(outcome.shown(crossing.level))
             return f"with {walk.key} {crossing.side} {crossing.at} it passes {passed}"
     if not outcome.thresholds:
         return "no threshold was given"
@@ -208,7 +208,7 @@ def _change(
     if value is not None:
         level = min(outcome.thresholds, key=lambda level: abs(level - value))
         beyond = sum((one > level) != (value > level) for one in tried)
-    alone = f"no factor alone takes it past {_digits(level)}"
+    alone = f"no factor alone takes it past {digits(level)}"
     if not beyond:
         return f"{alone}, and none of the {len(tried)} points tried is past it"
     return f"{alone}, but several together do ({beyond} of {len(tried)} points)"
@@ -218,11 +218,6 @@ def _base_words(base: Mapping[str, Any]) -> str:
     if base["value"] is None:
         return "unknown"
     if base["ci_low"] is None:
-        return f"{_digits(base['value'])} (n={base['replications']})"
-    ends = f"[{_digits(base['ci_low'])}, {_digits(base['ci_high'])}]"
-    return f"{_digits(base['value'])} {ends}"
-
-
-def _digits(value: float) -> str:
-    """Returns three telling digits, without an exponent."""
-    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.3g}"
+        return f"{digits(base['value'])} (n={base['replications']})"
+    ends = f"[{digits(base['ci_low'])}, {digits(base['ci_high'])}]"
+    return f"{digits(base['value'])} {ends}"

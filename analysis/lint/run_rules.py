@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from analysis.lint.scenario_warning import LintedCase, ScenarioWarning, duration
+from analysis.statistics.amounts import count
 from analysis.statistics.warmup import BATCH, FEWEST_BATCHES, FEWEST_WINDOWS
 from analysis.study.run import FEW_REPLICATIONS, FIRST_ROUND
 from analysis.study.study import Study
-from analysis.study.units import count
 
 FEWEST_WITH_PRECISION = 3
 

@@ -17,9 +17,10 @@ from analysis.lint.question_rules import is_steady
 from analysis.lint.scenario_lint import static_warnings
 from analysis.lint.scenario_warning import LintedCase, duration, said_by
 from analysis.metrics.catalogue import SERIES, MetricKey
+from analysis.statistics.amounts import count
 from analysis.statistics.saturation import Verdict
 from analysis.study.study import Study
-from analysis.study.units import Point, count, point_words
+from analysis.study.units import Point, point_words
 
 SHARES_BEYOND: Final = {"p90": 0.1, "p95": 0.05, "p99": 0.01, "p999": 0.001}
 """The share of values beyond a quantile."""

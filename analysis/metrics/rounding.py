@@ -30,6 +30,20 @@ def short(value: float) -> str:
     return f"{value:,.{places}f}"
 
 
+def digits(value: float | None) -> str:
+    """Returns a number with three digits, never in powers of ten; "no value" for none.
+
+    In a sentence, a label or a load: no zero is written there to keep a column's places.
+    """
+    if value is None or math.isnan(value):
+        return "no value"
+    if abs(value) >= 999.5:
+        return f"{value:,.0f}"
+    if value and abs(value) < 0.0001:
+        return f"{value:.7f}".rstrip("0").rstrip(".")
+    return f"{value:.3g}"
+
+
 def plain(value: float) -> str:
     """Returns a number as short as it is, thousands set apart."""
     return f"{value:,.12g}"

@@ -8,12 +8,11 @@ from typing import Any, Final, NamedTuple
 from analysis.experiments.case_words import (
     capacity_text,
     case_words,
-    load_words,
     promise_words,
     unit_words,
 )
 from analysis.metrics.numbers import StudyNumber, change_text, signed
-from analysis.metrics.rounding import NOT_KNOWN
+from analysis.metrics.rounding import NOT_KNOWN, digits
 from analysis.page.content import capital
 from analysis.page.failures import failures_anywhere
 from analysis.page.findings import Findings
@@ -178,7 +177,7 @@ def of_capacity(found: Mapping[str, Any]) -> Iterator[str]:
 
 def _beyond(found: Mapping[str, Any], promise: str) -> str:
     """Returns what is known where no capacity lies within the search."""
-    low, high = (f"{load_words(end)} {unit_words(found)}" for end in found["between"])
+    low, high = (f"{digits(end)} {unit_words(found)}" for end in found["between"])
     seen = {case["status"] for case in found["cases"]}
     is_one = len(found["cases"]) == 1
     if seen == {"above"}:

@@ -10,12 +10,12 @@ from analysis.experiments.case_words import (
     capacity_text,
     case_words,
     headroom_words,
-    load_words,
     promise_words,
     unit_mark,
     unit_words,
     why_refused,
 )
+from analysis.metrics.rounding import digits
 from analysis.page.content import Block, Items, Paragraph, Tile, capital
 from analysis.page.findings import Findings
 from analysis.report.capacity_table import capacity_sentence, capacity_tables, station_words
@@ -55,7 +55,7 @@ _MOST_TILES: Final = 8
 
 
 def _promise(content: Mapping[str, Any]) -> str:
-    low, high = (load_words(end) for end in content["between"])
+    low, high = (digits(end) for end in content["between"])
     sought = (
         f"The search looked for the greatest load between {low} and {high} {unit_words(content)} "
         f"that keeps {promise_words(content)}, and under which no work piles up."

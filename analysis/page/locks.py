@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
-from analysis.metrics.rounding import short
+from analysis.metrics.rounding import digits
 from analysis.page.content import Block, Paragraph
 from analysis.page.findings import Findings
 from analysis.report.table import DASH, by_variant
@@ -84,6 +84,4 @@ def _words(class_: str) -> str:
 
 
 def _times(value: float) -> str:
-    if value == 0:
-        return DASH
-    return f"{value:,.0f}" if value >= 100 or value == int(value) else short(value)
+    return DASH if value == 0 else digits(value)

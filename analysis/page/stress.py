@@ -20,7 +20,7 @@ from analysis.page.findings import Findings
 from analysis.program import USUAL
 from analysis.report.manifest import commit, host_words, package_versions
 from analysis.report.table import ReportTable, texts
-from analysis.study.units import count
+from analysis.statistics.amounts import count
 
 _LOGIC: Final = "docs/MODEL.md, “Logic: a request's way”"
 _SHARING: Final = "Open source, Apache-2.0; commit and command that repeat it: below."

@@ -15,8 +15,9 @@ from analysis.report.comparison import precision_table
 from analysis.report.expectations import claim_words
 from analysis.report.refusal import LOAD, STOPPED, verdict_lines
 from analysis.report.table import Cell, ReportTable
+from analysis.statistics.amounts import count
 from analysis.statistics.saturation import Verdict
-from analysis.study.units import at_point, count
+from analysis.study.units import at_point
 
 _MOST_ROWS: Final = 40
 _RULES: Final = (

@@ -10,6 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from analysis.experiments.case_words import capacity_text, case_words, limit_words
+from analysis.metrics.rounding import digits
 from analysis.plots.style import (
     INK,
     SMALL,
@@ -25,7 +26,6 @@ from analysis.plots.style import (
     whole,
     write_ticks,
 )
-from analysis.plots.words import digits
 from analysis.statistics.crossing import probability_met
 
 Found = Mapping[str, Any]

@@ -19,6 +19,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
 from analysis.metrics.catalogue import MetricKey
+from analysis.metrics.rounding import digits
 from analysis.metrics.unit_metrics import asked_metrics
 from analysis.plots.style import (
     SMALL,
@@ -33,7 +34,7 @@ from analysis.plots.style import (
     percent,
     unique_handles,
 )
-from analysis.plots.words import digits, listed
+from analysis.plots.words import listed
 from analysis.statistics.intervals import Array, half_widths, log_ratios
 from analysis.statistics.precision import relative_half_widths
 from analysis.study.run import Target

@@ -16,6 +16,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from analysis.metrics.rounding import digits
 from analysis.metrics.study_tables import Course
 from analysis.plots import timeline
 from analysis.plots.style import (
@@ -27,7 +28,7 @@ from analysis.plots.style import (
     unique_handles,
     values_from_zero,
 )
-from analysis.plots.words import between, digits, listed
+from analysis.plots.words import between, listed
 
 NS_PER_MS: Final = 1e6
 PATHS: Final = FIXED | {"fallback": Look("#882255", (0, (7, 1.4, 1.4, 1.4)), "D")}

@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 
 from analysis.metrics.catalogue import HIGHER_IS_BETTER
 from analysis.metrics.numbers import StudyNumber
+from analysis.metrics.rounding import plain
 from analysis.plots.axes import Axis, Point
 from analysis.plots.style import (
     SMALL,
@@ -202,11 +203,11 @@ def _label_axes(grid: NDArray[Any], plot: RatioMap) -> None:
 def _legend(figure: Figure, plot: RatioMap) -> None:
     level, handles = plot.view.level, list[Any]()
     if level is not None:
-        handles.append(Line2D([], [], color="black", linewidth=2.0, label=f"ratio {level:g}"))
+        handles.append(Line2D([], [], color="black", linewidth=2.0, label=f"ratio {plain(level)}"))
         handles.append(
             Patch(
                 fill=False, edgecolor="black", linestyle=(0, (2, 2)),
-                label=f"interval includes {level:g}",
+                label=f"interval includes {plain(level)}",
             )
         )  # fmt: skip
     if plot.view.cells.any_refused:

@@ -18,9 +18,10 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import NullFormatter
 from numpy.typing import NDArray
 
+from analysis.metrics.rounding import digits
 from analysis.plots.style import Look, heading, log_values, percent, write_ticks
 from analysis.plots.timeline import time_panels
-from analysis.plots.words import digits, listed
+from analysis.plots.words import listed
 from sim.record.histogram import BASE
 
 NS_PER_MS: Final = 1e6

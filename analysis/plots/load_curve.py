@@ -19,6 +19,7 @@ from matplotlib.lines import Line2D
 from analysis.experiments.case_words import case_words
 from analysis.metrics.catalogue import MetricKey
 from analysis.metrics.numbers import Numbers, StudyNumber
+from analysis.metrics.rounding import digits, plain
 from analysis.plots.style import (
     INK,
     WIDTH_IN,
@@ -33,7 +34,7 @@ from analysis.plots.style import (
     whole,
     write_ticks,
 )
-from analysis.plots.words import digits, listed
+from analysis.plots.words import listed
 from analysis.study.interpolation import amount_of
 
 Point = Mapping[str, Any]
@@ -272,7 +273,7 @@ def _scale(axes: Axes, lines: Sequence[LoadLine], place: int, limit_ms: float | 
     waits = [point.waits[place] for line in lines for point in line.points]
     values_ms = [wait.value for wait in waits if wait.is_drawn]
     if limit_ms is not None:
-        objective_line(axes, limit_ms, f"promised: {limit_ms:g} ms")
+        objective_line(axes, limit_ms, f"promised: {plain(limit_ms)} ms")
         values_ms.append(limit_ms)
     if not values_ms:
         return

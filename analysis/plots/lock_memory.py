@@ -15,10 +15,11 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator, FuncFormatter, NullFormatter
 
+from analysis.metrics.rounding import digits
 from analysis.metrics.study_tables import Course
 from analysis.plots.style import INK, SMALL, Look, heading
 from analysis.plots.timeline import time_panels
-from analysis.plots.words import digits, listed
+from analysis.plots.words import listed
 from sim.scenario.schema.tikv import Tikv
 from sim.units import KIB
 

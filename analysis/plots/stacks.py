@@ -11,6 +11,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from analysis.metrics.catalogue import WRITE_PLACES
+from analysis.metrics.rounding import digits
 from analysis.plots.style import (
     SMALL,
     WIDTH_IN,
@@ -111,14 +112,9 @@ def _name_variants(axes: Axes, variants: Sequence[str]) -> None:
         label.set(color=colour, fontweight="bold")
 
 
-def _short(size: float) -> str:
-    """Returns a size with two or three digits, never in powers of ten."""
-    return f"{size:.0f}" if size >= 20 else f"{size:.2g}" if size < 1 else f"{size:.3g}"
-
-
 def _label_bars(axes: Axes, bars: Any, width: np.ndarray, largest: float, colour: str) -> None:
     """Writes a part's size into its bar where it has room, on a ground without hatches."""
-    texts = [_short(size) if size > 0.075 * largest else "" for size in width]
+    texts = [digits(size) if size > 0.075 * largest else "" for size in width]
     labels = axes.bar_label(
         bars, labels=texts, label_type="center", fontsize=SMALL, color=ink_on(colour)
     )
@@ -130,6 +126,6 @@ def _label_bars(axes: Axes, bars: Any, width: np.ndarray, largest: float, colour
 def _write_totals(axes: Axes, place: np.ndarray, total: np.ndarray) -> None:
     for row, size in zip(place, total, strict=True):
         axes.annotate(
-            _short(size) if size else "no value", (size, row), xytext=(4, 0),
+            digits(size) if size else "no value", (size, row), xytext=(4, 0),
             textcoords="offset points", va="center", fontsize=SMALL, fontweight="bold",
         )  # fmt: skip

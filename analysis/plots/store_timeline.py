@@ -14,9 +14,10 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from analysis.metrics.rounding import digits
 from analysis.plots import timeline
 from analysis.plots.style import OTHERS, Look, heading, legend_below, unique_handles
-from analysis.plots.words import digits, listed
+from analysis.plots.words import listed
 
 _SIGNS: Final = {"leaders_gained": 1.0, "leaders_lost": -1.0}
 _CHANGES: Final = {

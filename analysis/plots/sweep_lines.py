@@ -216,7 +216,7 @@ def _legend(figure: Figure, view: SweepView, axis: Axis) -> None:
     ]
     handles += no_value_handles(view)
     if view.level is not None:
-        name = f"ratio {view.level:g}"
+        name = f"ratio {plain(view.level)}"
         handles.append(Line2D([], [], color=INK, linestyle=(0, (4, 3)), label=name))
     legend_below(figure, handles)
 

@@ -17,9 +17,8 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 from matplotlib.ticker import MaxNLocator
 
-from analysis.metrics.rounding import plain
+from analysis.metrics.rounding import digits, plain
 from analysis.plots.style import INK, SMALL, WIDTH_IN, new_figure, write_ticks
-from analysis.plots.words import digits
 from sim.units import NS_PER_S
 
 LANE: Final = "lane"
@@ -72,7 +71,7 @@ def count_words(times: float) -> str:
     """Returns ``once``, ``10 times``, ``8.5 times on average``."""
     if times == 1:
         return "once"
-    return f"{times:,.0f} times" if times == int(times) else f"{digits(times)} times on average"
+    return f"{digits(times)} times{'' if times == int(times) else ' on average'}"
 
 
 def marks(happenings: pd.DataFrame, span_s: float) -> list[EventMark]:
@@ -158,9 +157,9 @@ def mark_words(shown: Sequence[EventMark]) -> str:
         name = f"{lane.replace('_', ' ')} {count_words(times)}"
         if len(of_lane) > _MOST_TOLD:
             begun, ended = of_lane[0].from_s, of_lane[-1].until_s
-            told.append(f"{name} from {begun:.3g} s to {ended:.3g} s")
+            told.append(f"{name} from {digits(begun)} s to {digits(ended)} s")
         else:
-            when = ", ".join(f"{mark.text} at {mark.from_s:.3g} s".strip() for mark in of_lane)
+            when = ", ".join(f"{mark.text} at {digits(mark.from_s)} s".strip() for mark in of_lane)
             told.append(f"{name}, {when}")
     return "; ".join(told) or "none"
 

@@ -13,8 +13,9 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from analysis.metrics.rounding import digits
 from analysis.plots.style import WIDTH_IN, Look, heading, new_figure, values_from_zero
-from analysis.plots.words import between, digits, listed
+from analysis.plots.words import between, listed
 
 _ROWS: Final = (("txns", "commits (1/s)"), ("lock_latency", "lock latency (ms)"))
 _MOST_COLUMNS: Final = 3

@@ -17,10 +17,10 @@ from matplotlib.figure import Figure
 from matplotlib.patches import ConnectionPatch
 
 from analysis.metrics.catalogue import LOCK_STATIONS
-from analysis.metrics.rounding import with_half_width
+from analysis.metrics.rounding import digits, with_half_width
 from analysis.plots.style import INK, SMALL, WIDTH_IN, Look, heading, new_figure, part_colours
 from analysis.plots.style import part_hatches as hatches_of
-from analysis.plots.words import digits, part_sizes, sizes_by_part
+from analysis.plots.words import part_sizes, sizes_by_part
 
 LEAST_SHARE: Final = 0.002
 """Of the longest latency: what is shorter everywhere has no bar."""

@@ -16,21 +16,11 @@ from analysis.experiments.case_words import (
     unit_words,
 )
 from analysis.metrics.catalogue import stat_name
+from analysis.metrics.rounding import digits
 from analysis.plots.axes import Axis, Point
 from analysis.plots.sweep_outcomes import OutcomeCells, compared
 
 _QUANTILES: Final = ("p50", "p99", "p999")
-
-
-def digits(value: float | None) -> str:
-    """Returns a number with three digits, never in powers of ten; "no value" for none."""
-    if value is None or math.isnan(value):
-        return "no value"
-    if value != 0 and abs(value) < 0.0001:
-        return f"{value:.7f}".rstrip("0").rstrip(".")
-    if abs(value) >= 1000:
-        return f"{value:,.0f}"
-    return f"{float(f'{value:.3g}'):g}"
 
 
 def listed(parts: Iterable[str], between: str = "; ") -> str:

@@ -12,14 +12,13 @@ from analysis.experiments.case_words import (
     case_words,
     headroom_words,
     limit_words,
-    load_words,
     stop_words,
     unit_mark,
     why_refused,
 )
 from analysis.metrics.catalogue import STATIONS
 from analysis.metrics.numbers import StudyNumber, change_text, span_text
-from analysis.metrics.rounding import short
+from analysis.metrics.rounding import digits, short
 from analysis.report.table import DASH, ReportTable, texts
 
 Case = Mapping[str, Any]
@@ -55,7 +54,7 @@ def _capacities(found: Found) -> ReportTable:
     ]
     load = "threads" if found["load"] == "workload.threads" else "load (1/s)"
     present = next((case["present"] for case in found["cases"] if case["present"]), None)
-    at = "" if present is None else f" at {load_words(present)}"
+    at = "" if present is None else f" at {digits(present)}"
     headings = (
         "case", f"{load} [95 %]", "completed (1/s)", "what breaks first", "busiest station",
         f"headroom{at}", f"chance to keep the promise{at}",
@@ -117,8 +116,8 @@ def capacity_sentence(found: Found, case: Case) -> str:
     if case["status"] != "found":
         return f"{name}: {why_refused(found, case)}."
     unit = unit_mark(found)
-    load = f"{load_words(case['load'])}{unit}" + capacity_text(found, case).removeprefix(
-        load_words(case["load"])
+    load = f"{digits(case['load'])}{unit}" + capacity_text(found, case).removeprefix(
+        digits(case["load"])
     )
     parts = [f"{name} carries {load} {_until(found, case)}", *_limited(case)]
     if case["headroom"] is not None:
@@ -154,7 +153,7 @@ def _limited(case: Case) -> list[str]:
 def _at_present(case: Case, unit: str) -> str:
     chance = case["present_p_met"]
     likely = "" if chance is None else f" (met there with probability {probability_words(chance)})"
-    present = f"{load_words(case['present'])}{unit}"
+    present = f"{digits(case['present'])}{unit}"
     if case["headroom"] < 0:
         return f"{-100 * case['headroom']:.0f} % too little for the present {present}{likely}"
     return f"{100 * case['headroom']:.0f} % headroom at {present}{likely}"

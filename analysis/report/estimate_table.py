@@ -16,7 +16,7 @@ from analysis.metrics.rounding import short, with_half_width
 from analysis.metrics.shown import TO_KIB
 from analysis.report.table import DASH, ReportTable, by_variant, texts
 from analysis.report.terminal import print_tables
-from analysis.study.units import count
+from analysis.statistics.amounts import count, large_count
 from sim.estimate import Estimate, Station
 
 _WARNING: Final = "yellow"
@@ -147,7 +147,7 @@ def print_cost(console: Console, estimates: Sequence[Estimate], units: int, core
     seconds = sum(each.cost.seconds for each in estimates) / len(estimates)
     memory = max(each.cost.memory_bytes for each in estimates)
     lines = [
-        f"{count(estimates[0].regions, 'region')}; {_millions(events)} events a unit, "
+        f"{count(estimates[0].regions, 'region')}; {large_count(events, 'event')} a unit, "
         f"{memory / 1e6:,.0f} MB in one process",
         f"{count(units, 'unit')} of about {_duration(seconds)} on one core: about "
         f"{_duration(seconds * units / min(cores, units))} on {cores} cores, and 10 s for Spark; "
@@ -155,10 +155,6 @@ def print_cost(console: Console, estimates: Sequence[Estimate], units: int, core
     ]
     for line in lines:
         console.print(Text(f"  {line}"), soft_wrap=True)
-
-
-def _millions(events: float) -> str:
-    return f"{events / 1e6:.1f} M" if events >= 1e5 else f"{events:,.0f}"
 
 
 def _duration(seconds: float) -> str:

@@ -15,8 +15,9 @@ from analysis.program import command, replay_line
 from analysis.running.early_figures import EarlyFigures
 from analysis.running.listener import RunListener
 from analysis.running.rounds import AfterFailure
+from analysis.statistics.amounts import count
 from analysis.study.plan import Plan
-from analysis.study.units import Unit, count
+from analysis.study.units import Unit
 from analysis.terminal.console import messages, phase, say
 from analysis.terminal.progress import UnitProgress, unit_progress
 

@@ -15,9 +15,9 @@ from analysis.plots.drawn import Drawn
 from analysis.report.manifest import MANIFEST, manifest
 from analysis.running.listener import RunListener
 from analysis.running.rounds import Plots
+from analysis.statistics.amounts import count
 from analysis.study.finished_study import FinishedStudy
 from analysis.study.study_folder import write_text_whole
-from analysis.study.units import count
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,13 +20,14 @@ from analysis.pipeline.session import SparkStarter
 from analysis.pipeline.unit_task import UnitJob
 from analysis.program import module
 from analysis.running.listener import RunListener
+from analysis.statistics.amounts import count
 from analysis.study.finished_study import FinishedStudy
 from analysis.study.ledger import read_ledger, scan
 from analysis.study.plan import Plan
 from analysis.study.plan_file import write_plan
 from analysis.study.study import Study
 from analysis.study.unit_folder import UnitRecord
-from analysis.study.units import Unit, count
+from analysis.study.units import Unit
 
 AfterFailure = Literal["go on", "stop"]
 Retry = Literal["missing", "failed"]

@@ -15,11 +15,11 @@ from analysis.report.manifest import is_finished, present_summary
 from analysis.running.listener import RunListener
 from analysis.running.results import StudyResult, sum_up, write_results
 from analysis.running.rounds import Plots, RoundSettings, run_rounds
+from analysis.statistics.amounts import count
 from analysis.study.finished_study import FinishedStudy
 from analysis.study.plan import Plan
 from analysis.study.study import Study
 from analysis.study.study_folder import locked_study_folder, write_text_whole
-from analysis.study.units import count
 
 
 class UnitsMissingError(Exception):

@@ -1,14 +1,22 @@
-"""How counts and times are written in a verdict, where no interval says with which digits."""
+"""How counts and times are written in a sentence, where no interval says with which digits."""
 
 from __future__ import annotations
 
 
-def number_of(count: float, what: str) -> str:
-    """Returns ``no lock``, ``1 lock`` or ``12.5 locks``; a mean may be no whole number."""
-    if count == 0:
-        return f"no {what}"
-    shown = f"{count:,.0f}" if count >= 100 or count == int(count) else f"{count:.1f}"
+def count(number: float, what: str) -> str:
+    """Returns ``1 unit``, ``2,000 units`` or, of a mean, ``12.5 units``."""
+    shown = f"{number:,.0f}" if number >= 100 or number == int(number) else f"{number:.1f}"
     return f"{shown} {what}" if shown == "1" else f"{shown} {what}s"
+
+
+def number_of(things: float, what: str) -> str:
+    """Returns what ``count`` does, but ``no lock`` for none."""
+    return count(things, what) if things else f"no {what}"
+
+
+def large_count(number: float, what: str) -> str:
+    """Returns ``1.2 M events``; below a hundred thousand what ``count`` does."""
+    return f"{number / 1e6:,.1f} M {what}s" if number >= 1e5 else count(number, what)
 
 
 def seconds(value_s: float) -> str:

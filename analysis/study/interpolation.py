@@ -136,7 +136,7 @@ def _text_of(amount: float, kind: QuantityKind, units: tuple[str, ...], telling:
         number = rounded(amount / float(kind.units[unit]), telling)
         whole = (Fraction(str(number)) * kind.units[unit]).denominator == 1
         if number >= 1 and (whole or not kind.whole):
-            return f"{digits(number)}{unit}"
+            return f"{number_text(number)}{unit}"
     base = rounded(amount, telling)
     if kind.whole:
         base = max(round(base), 1)
@@ -147,9 +147,9 @@ def decimal_text(base: float, kind: QuantityKind) -> str:
     """Returns an amount in base units in the decimal unit that suits its size, ``100MB/s``."""
     decimal = _DECIMAL[kind.name]
     unit = next((unit for unit in decimal if base >= kind.units[unit]), decimal[-1])
-    return f"{digits(base / float(kind.units[unit]))}{unit}"
+    return f"{number_text(base / float(kind.units[unit]))}{unit}"
 
 
-def digits(number: float) -> str:
+def number_text(number: float) -> str:
     """Returns a number of up to four significant digits, without an exponent."""
     return f"{number:.0f}" if abs(number) >= 1000 else f"{number:.4g}"

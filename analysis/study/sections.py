@@ -12,7 +12,7 @@ from typing import Any, Final, Literal, NamedTuple, get_args
 
 from analysis.metrics.catalogue import MetricKey
 from analysis.study.figures import FIGURE, LIMIT, limit_of, limit_text
-from analysis.study.interpolation import Scale, Value, between, digits, rounded
+from analysis.study.interpolation import Scale, Value, between, number_text, rounded
 from sim.scenario.fields import (
     ANYTHING,
     WIDTH,
@@ -188,7 +188,7 @@ class Capacity(Section):
         """Returns a load as a point has it, in three significant digits so that loads coincide."""
         if self.load == "workload.threads":
             return max(int(rounded(round(x), _LOAD_DIGITS)), 1)
-        return f"{digits(rounded(x, _LOAD_DIGITS))}/s"
+        return f"{number_text(rounded(x, _LOAD_DIGITS))}/s"
 
     def load_of(self, point: Mapping[str, Any]) -> float:
         """Returns the load that a point has.

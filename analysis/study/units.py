@@ -47,8 +47,3 @@ def point_words(point: Point) -> str:
 def at_point(name: str, point: Point) -> str:
     """Returns ``in_memory at workload.threads = 50``; the name alone for the only point."""
     return f"{name} at {point_words(point)}" if point else name
-
-
-def count(number: int, what: str) -> str:
-    """Returns ``1 unit``, ``2 units``."""
-    return f"{number:,} {what}" if number == 1 else f"{number:,} {what}s"

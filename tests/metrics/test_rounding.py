@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from analysis.metrics.rounding import (
+    digits,
     rounded,
     share_with_half_width,
     size_with_half_width,
@@ -76,3 +77,21 @@ def test_a_value_alone() -> None:
 )
 def test_a_share_is_none_of_more_than_all(share: float, half: float, text: str) -> None:
     assert share_with_half_width(share, half) == text
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (0.0, "0"),
+        (0.00001234, "0.0000123"),
+        (0.000412, "0.000412"),
+        (5.0, "5"),
+        (27.34, "27.3"),
+        (999.6, "1,000"),
+        (1_830.4, "1,830"),
+        (-1_830.4, "-1,830"),
+        (None, "no value"),
+    ],
+)
+def test_in_a_sentence_a_number_has_no_exponent(value: float | None, text: str) -> None:
+    assert digits(value) == text
