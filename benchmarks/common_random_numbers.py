@@ -19,15 +19,15 @@ from __future__ import annotations
 import argparse
 import multiprocessing
 from collections import Counter
-from itertools import accumulate, product
+from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
+from analysis.statistics.histogram import value_at
 from analysis.study.load import load_study
 from sim.record.facts import COUNTER, HISTOGRAM, MOMENTS, Columns
-from sim.record.histogram import BASE
 from sim.simulation import run_unit
 from sim.units import NS_PER_MS, NS_PER_S
 
@@ -125,21 +125,11 @@ class Totals:
         locks = sums["lock_latency count"]
         return [
             sums["lock_latency"] / locks / NS_PER_MS,
-            self._quantile(0.99) / NS_PER_MS,
+            value_at(0.99 * self._buckets.total(), self._buckets) / NS_PER_MS,
             sums["disk_write_bytes"] / sums["txns"],
             sums["txns"] / self._measured_s,
             sums["lock_station_ns propose"] / locks / NS_PER_MS,
         ]
-
-    def _quantile(self, share: float) -> float:
-        """Reads a lock latency off the histogram: on a log scale within its bucket, in ns."""
-        buckets = sorted(self._buckets)
-        up_to = list(accumulate(self._buckets[bucket] for bucket in buckets))
-        rank = share * up_to[-1]
-        at = next(i for i, reached in enumerate(up_to) if reached >= rank)
-        count = self._buckets[buckets[at]]
-        inside = (rank - (up_to[at] - count)) / count
-        return float(BASE ** (buckets[at] - 1 + inside))
 
 
 def measure(name: str, replications: int, overrides: Sequence[str] = ()) -> NDArray[np.float64]:

@@ -12,12 +12,11 @@ from __future__ import annotations
 
 import argparse
 import json
-from bisect import bisect_left
 from dataclasses import dataclass, replace
-from itertools import accumulate
 from pathlib import Path
 from typing import Any, Final
 
+from analysis.statistics.histogram import place_of
 from analysis.study.load import load_study
 from sim.distributions import Empirical
 from sim.etcd.member import Member
@@ -157,9 +156,8 @@ def _count(sink: MemorySink, first: int, metric: str, class_: str) -> float:
 
 
 def _quantile_us(buckets: dict[int, int], share: float) -> float:
-    indexes = sorted(buckets)
-    counts = list(accumulate(buckets[index] for index in indexes))
-    low, high = bucket_bounds(indexes[bisect_left(counts, share * counts[-1])])
+    bucket, _ = place_of(share * sum(buckets.values()), buckets)
+    low, high = bucket_bounds(bucket)
     return float((low * high) ** 0.5 / NS_PER_US)
 
 

@@ -17,6 +17,7 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any, Final
 
+from analysis.statistics.histogram import place_of
 from analysis.study.load import load_study
 from analysis.validation.anchor import Figure
 from analysis.validation.anchors import ANCHORS
@@ -206,12 +207,10 @@ def _quantile_ms(sink: MemorySink, first: int, metric: str, share: float) -> flo
     for window, name, _, bucket, count in _rows(sink, HISTOGRAM):
         if name == metric and window >= first:
             buckets[bucket] += count
-    wanted, seen = share * buckets.total(), 0
-    for bucket in sorted(buckets):
-        seen += buckets[bucket]
-        if seen >= wanted:
-            return sum(bucket_bounds(bucket)) / 2 / NS_PER_MS
-    return math.nan
+    if not buckets:
+        return math.nan
+    bucket, _ = place_of(share * buckets.total(), buckets)
+    return sum(bucket_bounds(bucket)) / 2 / NS_PER_MS
 
 
 def _mean_ms(sink: MemorySink, first: int, metric: str) -> float:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Final
 
@@ -13,15 +13,16 @@ from analysis.export.csv_tables import FOLDER, line
 from analysis.export.families import MadeOf
 from analysis.export.openmetrics import MOST_POINTS
 from analysis.export.unit_course import CounterCourse, read_course
-from analysis.metrics.catalogue import MS_PER_NS
+from analysis.metrics.catalogue import MS_PER_NS, QUANTILES
+from analysis.pipeline.aggregate import quantiles, read_facts, totals
 from analysis.report.tidy import point_columns
 from analysis.study.finished_study import FinishedStudy
 from analysis.study.study_folder import write_text_whole
-from sim.record.histogram import BASE, ZERO_BUCKET
+from sim.record.facts import HISTOGRAM, MOMENTS
 
 _COUNTERS: Final = ("txns", "txn_aborts", "disk_write_bytes")
 _LATENCIES: Final = ("lock_latency", "txn_latency")
-WANTED: Final = MadeOf(_COUNTERS, _LATENCIES, _LATENCIES)
+WANTED: Final = MadeOf(_COUNTERS, _LATENCIES)
 COLUMNS: Final = (
     "variant", "replication", "begin_s", "end_s", "warmup", "transactions", "aborts",
     "disk_written_bytes", "locks", "lock_latency_mean_ms", "lock_latency_p99_ms",
@@ -45,8 +46,9 @@ def _lines(run: FinishedStudy) -> Iterator[str]:
     for unit, record in run.done.items():
         point = points.iloc[unit.point_index].tolist()
         head = [run.name, *point, unit.variant, unit.replication]
-        course = read_course(run.folder / "units" / unit.unit_hash, record, 1, WANTED)
-        numbers = _numbers(course)
+        folder = run.folder / "units" / unit.unit_hash
+        course = read_course(folder, record, 1, WANTED)
+        numbers = _numbers(course, _p99s(folder))
         begin_ns = 0
         for step, end_ns in enumerate(course.ends_ns):
             times = [begin_ns / 1e9, end_ns / 1e9, int(step < record.warmup_windows)]
@@ -54,14 +56,17 @@ def _lines(run: FinishedStudy) -> Iterator[str]:
             begin_ns = end_ns
 
 
-def _numbers(course: CounterCourse) -> list[list[float | None]]:
+def _numbers(
+    course: CounterCourse, p99s: Mapping[tuple[str, int], float]
+) -> list[list[float | None]]:
     """Returns the columns after ``warmup``, a value a window."""
+    windows = range(len(course.ends_ns))
     columns: list[list[float | None]] = [
         _grown(course, course.counters, fact).tolist() for fact in _COUNTERS
     ]
     columns.append(_grown(course, course.counts, "lock_latency").tolist())
     for series in _LATENCIES:
-        columns += [_means(course, series), _p99s(course, series)]
+        columns += [_means(course, series), [p99s.get((series, window)) for window in windows]]
     return columns
 
 
@@ -81,16 +86,11 @@ def _means(course: CounterCourse, series: str) -> list[float | None]:
     ]
 
 
-def _p99s(course: CounterCourse, series: str) -> list[float | None]:
-    """Returns the geometric middle of the bucket that holds the 99th percentile: ±0.54 %."""
-    tables = [table for key, table in course.buckets.items() if key[0] == series]
-    if not tables:
-        return [None] * len(course.ends_ns)
-    first = np.zeros((1, tables[0].shape[1]), dtype=np.int64)
-    up_to = np.diff(sum(tables[1:], tables[0]), axis=0, prepend=first).cumsum(axis=1)
-    found: list[float | None] = []
-    for row in up_to:
-        place = int(np.searchsorted(row, 0.99 * row[-1])) + ZERO_BUCKET
-        middle_ns = 0.0 if place == ZERO_BUCKET else BASE ** (place - 0.5)
-        found.append(round(middle_ns * MS_PER_NS, 6) if row[-1] else None)
-    return found
+def _p99s(folder: Path) -> dict[tuple[str, int], float]:
+    """Returns a unit's 99th percentiles in ms by series and window, read off as a report does."""
+    keys = ("metric", "window")
+    counts = totals(read_facts(folder, HISTOGRAM, _LATENCIES), (*keys, "bucket"), count="sum")
+    greatest = totals(read_facts(folder, MOMENTS, _LATENCIES), keys, max="max")
+    found = quantiles(counts, greatest, keys, {"p99": QUANTILES["p99"]})
+    rows = zip(*(found[name].to_pylist() for name in (*keys, "value")), strict=True)
+    return {(series, window): round(ns * MS_PER_NS, 6) for series, window, ns in rows}

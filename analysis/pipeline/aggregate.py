@@ -18,7 +18,8 @@ import pyarrow.parquet as pq
 
 from analysis.metrics.catalogue import QUANTILES, NeededFacts
 from analysis.metrics.unit_metrics import FACT_KEY
-from analysis.pipeline.censored import CENSORED, censored_values, values_within
+from analysis.pipeline.censored import CENSORED, censored_values
+from analysis.statistics.histogram import values_within
 from sim.record.facts import COUNTER, HISTOGRAM, MOMENTS
 
 ALL: Final = "all"

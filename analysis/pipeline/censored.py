@@ -11,32 +11,16 @@ under way at the beginning, so its latencies are those of what has ended.
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from itertools import accumulate
 from typing import Any, Final
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from numpy.typing import NDArray
 
 from analysis.metrics.catalogue import AT_LEAST
-from sim.record.histogram import BUCKETS_PER_DOUBLING, ZERO_BUCKET
-
-
-def values_within(buckets: NDArray[np.int64], parts: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Returns a value inside each bucket: interpolated on a log scale, so at most its width off.
-
-    Args:
-        buckets: indices of buckets; shape (n,).
-        parts: of each bucket's values, the share up to the one asked for; shape (n,).
-    """
-    inside = buckets - 1 + parts
-    return np.where(buckets == ZERO_BUCKET, 0.0, 2.0 ** (inside / BUCKETS_PER_DOUBLING))
-
+from analysis.statistics.histogram import value_at
 
 CENSORED: Final = {"txn_latency": "txn_unfinished", "lock_latency": "request_unfinished"}
 """By series of latencies: the ages of what has not ended."""
@@ -113,7 +97,7 @@ def _statistics(
         known = share * every.count <= ended.count
         among = ended if known else every
         # Within a bucket a value is guessed; it may not be above the greatest.
-        value = min(_quantile(among.buckets, share * every.count), float(among.max))
+        value = min(value_at(share * every.count, among.buckets), float(among.max))
         yield name, value, not known
 
 
@@ -138,13 +122,3 @@ def _add_all(classes: dict[str, _Values]) -> None:
         every.add(values)
     if classes:
         classes["all"] = every
-
-
-def _quantile(buckets: Counter[int], rank: float) -> float:
-    """Returns the value at a rank."""
-    ordered = sorted(buckets.items())
-    up_to = list(accumulate(count for _, count in ordered))
-    place = min(bisect_left(up_to, rank), len(ordered) - 1)
-    bucket, count = ordered[place]
-    part = (rank - up_to[place] + count) / count
-    return float(values_within(np.array([bucket]), np.array([part]))[0])

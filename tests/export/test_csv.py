@@ -7,6 +7,7 @@ import io
 from dataclasses import replace
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
 from analysis.export.csv_course import write_csv_course
@@ -68,6 +69,20 @@ def test_the_course_has_a_line_a_window(study: FinishedStudy, tmp_path: Path) ->
     for row in measured:
         mean, p99 = (float(row[column[f"lock_latency_{stat}_ms"]]) for stat in ("mean", "p99"))
         assert 0.1 < mean < p99 < 100
+
+
+def test_no_window_has_a_quantile_above_its_greatest_value(
+    study: FinishedStudy, tmp_path: Path
+) -> None:
+    (path,) = write_csv_course(study, tmp_path)
+    rows = csv.DictReader(io.StringIO(path.read_bytes().decode(), newline=""), strict=True)
+    for unit in study.done:
+        moments = pd.read_parquet(study.folder / "units" / unit.unit_hash / "moments.parquet")
+        locks = moments[moments["metric"] == "lock_latency"].groupby("window")["max"].max()
+        for window in range(16):
+            p99_ms = float(next(rows)["lock_latency_p99_ms"])
+            assert 0.9 * p99_ms < locks[window] / 1e6
+            assert p99_ms <= round(locks[window] / 1e6, 6)
 
 
 @pytest.mark.parametrize("content", [None, b"{"])
