@@ -16,14 +16,14 @@ from analysis.lint.mechanisms import Mechanism, mechanisms
 from analysis.lint.question_rules import is_steady
 from analysis.lint.scenario_lint import static_warnings
 from analysis.lint.scenario_warning import LintedCase, duration, said_by
-from analysis.metrics.catalogue import SERIES, MetricKey
+from analysis.metrics.catalogue import QUANTILES, SERIES, MetricKey
 from analysis.statistics.amounts import count
 from analysis.statistics.saturation import Verdict
 from analysis.study.study import Study
 from analysis.study.units import Point, point_words
 
-SHARES_BEYOND: Final = {"p90": 0.1, "p95": 0.05, "p99": 0.01, "p999": 0.001}
-"""The share of values beyond a quantile."""
+SHARES_BEYOND: Final = {name: 1 - share for name, share in QUANTILES.items() if share > 0.5}
+"""The share of values beyond a quantile; those beyond a median are seldom few."""
 _BESIDE_THE_POINT: Final = 100
 """How many times longer a run must be for a figure that nobody asks for not to be spoken of."""
 FEWEST_BEYOND: Final = 10

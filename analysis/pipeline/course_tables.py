@@ -13,14 +13,14 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from analysis.metrics.catalogue import QUANTILES
+from analysis.metrics.catalogue import COMMITS, QUANTILES
 from analysis.pipeline.aggregate import ALL, numbers, quantiles, totals, with_columns
 from analysis.pipeline.point_facts import PointFacts, unit_of
 from sim.record.facts import COUNTER, HISTOGRAM, MOMENTS
 
 LOCKS: Final = "lock_latency"
 LATENCIES: Final = (LOCKS, "txn_latency")
-RATES: Final = ("txns", "txn_aborts", "region_errors")
+RATES: Final = (COMMITS, "txn_aborts", "region_errors")
 LEVEL: Final = "lock_table_bytes"
 FALLBACK_SHARE: Final = "fallback_share"
 

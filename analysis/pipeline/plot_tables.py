@@ -13,15 +13,16 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from analysis.metrics.catalogue import COMMITS
 from analysis.pipeline.aggregate import numbers, totals, with_columns
 from analysis.pipeline.censored import CENSORED, ages_of_unended
+from analysis.pipeline.course_tables import LATENCIES, LOCKS
 from analysis.pipeline.point_facts import Numbers, PointFacts, unit_of
 from analysis.statistics.saturation import Verdict
 from sim.record.facts import COUNTER, HISTOGRAM, MOMENTS
 from sim.record.histogram import BUCKETS_PER_DOUBLING
+from sim.units import NS_PER_MS
 
-LOCKS: Final = "lock_latency"
-TAILS: Final = (LOCKS, "txn_latency")
 TAIL_STEP: Final = BUCKETS_PER_DOUBLING // 8
 """Buckets in one of a tail's: eight a doubling, so neighbours are 9 % apart."""
 HEAT_STEP: Final = BUCKETS_PER_DOUBLING // 4
@@ -44,7 +45,7 @@ def tails(facts: PointFacts) -> pa.Table:
         (values above the bound in all of them together), ``unended`` (of those, the ones that had
         not ended).
     """
-    histogram = facts.read(HISTOGRAM, TAILS)
+    histogram = facts.read(HISTOGRAM, LATENCIES)
     warmup = np.array([unit.warmup_windows for unit in facts.units])
     rows = histogram.filter(pa.array(histogram["window"].to_numpy() >= warmup[unit_of(histogram)]))
     each = totals(
@@ -150,7 +151,6 @@ def coarse(rows: pa.Table, step: int) -> Numbers:
 
 MOST_BINS: Final = 100
 """Of a replication: a panel is no wider."""
-COMMITS: Final = "txns"
 
 
 def warmup_series(facts: PointFacts) -> pa.Table:
@@ -163,7 +163,7 @@ def warmup_series(facts: PointFacts) -> pa.Table:
     """
     locks = _by_bin(facts, facts.read(MOMENTS, (LOCKS,)), "sum", "count")
     commits = _by_bin(facts, facts.read(COUNTER, (COMMITS,)), "value")
-    mean_ms = numbers(locks["sum"]) / numbers(locks["count"]) / 1e6
+    mean_ms = numbers(locks["sum"]) / numbers(locks["count"]) / NS_PER_MS
     per_s = numbers(commits["value"]) / commits["bin_s"].to_numpy()
     parts = [with_columns(locks, value=mean_ms), with_columns(commits, value=per_s)]
     found = pa.concat_tables([part.select(["unit", "metric", "at_s", "value"]) for part in parts])

@@ -29,8 +29,8 @@ from analysis.plots.style import (
     values_from_zero,
 )
 from analysis.plots.words import between, listed
+from sim.units import NS_PER_MS
 
-NS_PER_MS: Final = 1e6
 PATHS: Final = FIXED | {"fallback": Look("#882255", (0, (7, 1.4, 1.4, 1.4)), "D")}
 """Looks of the ways that a lock can take."""
 Looks = Mapping[str, Look]

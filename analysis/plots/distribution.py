@@ -26,8 +26,8 @@ from analysis.plots.style import (
 )
 from analysis.statistics.intervals import half_widths_of
 from sim.record.histogram import BASE
+from sim.units import NS_PER_MS
 
-NS_PER_MS: Final = 1e6
 FEWEST_VALUES: Final = 10
 _HIGHEST_END: Final = 0.09
 """Of the share axis: it has more than one number, also where half of all had not ended."""

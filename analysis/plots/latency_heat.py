@@ -23,8 +23,8 @@ from analysis.plots.style import Look, heading, log_values, percent, write_ticks
 from analysis.plots.timeline import time_panels
 from analysis.plots.words import listed
 from sim.record.histogram import BASE
+from sim.units import NS_PER_MS
 
-NS_PER_MS: Final = 1e6
 _PANEL_IN: Final = 1.7
 _BAR_IN: Final = 0.6
 """Height of the scale of colours, with its words."""

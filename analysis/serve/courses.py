@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from analysis.serve.studies import NoStudyError
+from analysis.serve.studies import LONGEST_FACTS_BYTES, LONGEST_RECORD_BYTES, NoStudyError
 from analysis.statistics.intervals import half_widths, means
 from analysis.study.parquet_sink import read_here
 from analysis.study.plan_file import PLAN_FILE, read_plan
@@ -32,8 +32,6 @@ Line = list[list[float]]
 
 MOST_BINS: Final = 60
 REPLICATIONS: Final = 5
-_LONGEST_RECORD_BYTES: Final = 1024 * 1024
-_LONGEST_FACTS_BYTES: Final = 64 * 1024 * 1024
 COURSES: Final = {
     "lock_latency": "Lock latency over time, mean (ms)",
     "txn_latency": "Transaction latency over time, mean (ms)",
@@ -72,10 +70,10 @@ def _done(file: File, units: Sequence[Unit]) -> Iterator[tuple[Any, pa.Table, pa
             record = file(f"{folder}/{UNIT_FILE}")
         except NoStudyError:
             continue
-        if record.stat().st_size > _LONGEST_RECORD_BYTES:
+        if record.stat().st_size > LONGEST_RECORD_BYTES:
             continue
         moments, counters = (file(f"{folder}/{name}.parquet") for name in (MOMENTS, COUNTER))
-        if max(moments.stat().st_size, counters.stat().st_size) <= _LONGEST_FACTS_BYTES:
+        if max(moments.stat().st_size, counters.stat().st_size) <= LONGEST_FACTS_BYTES:
             yield json.loads(record.read_bytes()), read_here(moments), read_here(counters)
 
 

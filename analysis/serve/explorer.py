@@ -24,11 +24,11 @@ from analysis.study.study_folder import StudyFolderError
 from sim.estimate import Estimate, Estimates, has_estimate
 from sim.fact_names import LOG_WRITER
 from sim.scenario.problems import ScenarioError
-from sim.units import KIB
+from sim.units import KIB, MIB
 
 SCENARIO: Final = "scenario:"
 STUDY: Final = "study:"
-_LONGEST_FILE_BYTES: Final = 1024 * 1024
+_LONGEST_FILE_BYTES: Final = MIB
 _MOST_KEPT: Final = 2_000
 _MODE: Final = frozenset(LOCK_MODES["sync"])
 

@@ -23,6 +23,8 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from sim.units import KIB
+
 POLICY: Final = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
     "connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
@@ -32,7 +34,7 @@ REPORT_POLICY: Final = (
     "style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'; "
     "frame-ancestors 'none'"
 )
-LONGEST_BODY_BYTES: Final = 64 * 1024
+LONGEST_BODY_BYTES: Final = 64 * KIB
 _HEADERS: Final = {
     "content-security-policy": POLICY,
     "x-content-type-options": "nosniff",

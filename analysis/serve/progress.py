@@ -24,7 +24,7 @@ from analysis.running.early_figures import (
     mean_words,
     shared_fact,
 )
-from analysis.serve.studies import NoStudyError, Studies
+from analysis.serve.studies import LONGEST_FACTS_BYTES, LONGEST_RECORD_BYTES, NoStudyError, Studies
 from analysis.statistics.intervals import mean_and_ends
 from analysis.study.folder_lock import Holder
 from analysis.study.ledger import read_failure
@@ -40,8 +40,6 @@ from sim.units import NS_PER_S
 MOST_READ: Final = 300
 """Units of a study whose figures are followed; with more of them, units are only counted."""
 _MOST_FAILURES: Final = 10
-_LONGEST_RECORD_BYTES: Final = 1024 * 1024
-_LONGEST_FACTS_BYTES: Final = 64 * 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,9 +105,9 @@ class ProgressReader:
             written_ns = record.stat().st_mtime_ns
             key = (study, unit.unit_hash, written_ns)
             if key not in self._seen:
-                said = self._studies.read(study, f"{folder}/{UNIT_FILE}", _LONGEST_RECORD_BYTES)
+                said = self._studies.read(study, f"{folder}/{UNIT_FILE}", LONGEST_RECORD_BYTES)
                 facts = self._studies.file(study, f"{folder}/{MOMENTS}.parquet")
-                short_enough = facts.stat().st_size <= _LONGEST_FACTS_BYTES
+                short_enough = facts.stat().st_size <= LONGEST_FACTS_BYTES
                 latency = early_latency(facts.parent, batches=1) if short_enough else None
                 self._seen[key] = _unit_seen(json.loads(said), written_ns / NS_PER_S, latency)
             return self._seen[key]

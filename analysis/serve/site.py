@@ -37,8 +37,9 @@ from analysis.serve.studies import PAGE_STUDIES, Head, NoStudyError, Studies
 from analysis.serve.time_travel import course, units_of
 from analysis.serve.units_here import BusyError, UnitsHere
 from analysis.study.study_folder import StudyFolderError
+from sim.units import MIB
 
-_LONGEST_REPORT_BYTES: Final = 64 * 1024 * 1024
+_LONGEST_REPORT_BYTES: Final = 64 * MIB
 _FIRST_BASE: Final = "scenario:quickstart"
 
 

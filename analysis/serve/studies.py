@@ -25,11 +25,15 @@ from analysis.study.plan_file import PLAN_FILE, read_plan
 from analysis.study.study_folder import StudyFolderError
 from analysis.study.study_outcome import StudyOutcome
 from analysis.study.units import AskedUnits
+from sim.units import KIB, MIB
 
 PAGE_STUDIES: Final = 50
-_LONGEST_HEAD_BYTES: Final = 64 * 1024
+_LONGEST_HEAD_BYTES: Final = 64 * KIB
 _LONGEST_TEXT: Final = 2_000
-_LONGEST_FACTS_BYTES: Final = 64 * 1024 * 1024
+LONGEST_RECORD_BYTES: Final = MIB
+"""Of a unit."""
+LONGEST_FACTS_BYTES: Final = 64 * MIB
+"""Of one of its tables: what is longer is not read."""
 
 
 class NoStudyError(Exception):
@@ -127,7 +131,7 @@ class Studies:
             NoStudyError: as ``file``, or if they are too long to be shown.
         """
         path = self.file(name, file)
-        if path.stat().st_size > _LONGEST_FACTS_BYTES:
+        if path.stat().st_size > LONGEST_FACTS_BYTES:
             raise NoStudyError(f"{name}: {file} is too long to be shown")
         return path
 
@@ -223,7 +227,7 @@ class Studies:
     def _asked(self, name: str) -> str:
         """Returns what the beginning of ``scenario.yaml`` asks; empty if it does not say."""
         try:
-            text = self.read(name, "scenario.yaml", 16 * 1024 * 1024)[:_LONGEST_HEAD_BYTES]
+            text = self.read(name, "scenario.yaml", 16 * MIB)[:_LONGEST_HEAD_BYTES]
             lines = text.decode("utf-8", "replace").splitlines()
             first = next(at for at, line in enumerate(lines) if line.startswith("about:"))
             said = yaml.safe_load("\n".join([lines[first], *_indented(lines[first + 1 :])]))

@@ -15,12 +15,12 @@ import pandas as pd
 import pyarrow as pa
 
 from analysis.page.charts import one_view
-from analysis.serve.studies import NoStudyError, Studies
+from analysis.serve.studies import LONGEST_RECORD_BYTES, NoStudyError, Studies
 from analysis.study.parquet_sink import read_here
 from analysis.study.unit_folder import UNIT_FILE
 from analysis.study.units import Unit
 from sim.record.facts import COUNTER, EVENT, MOMENTS
-from sim.units import NS_PER_MS, NS_PER_S
+from sim.units import KIB, NS_PER_MS, NS_PER_S
 
 MOST_UNITS: Final = 200
 _MOST_EVENTS: Final = 500
@@ -66,7 +66,7 @@ def course(studies: Studies, study: str, unit_hash: str) -> dict[str, Any]:
         raise NoStudyError(f"{study} has no unit {unit_hash}")
     folder = f"units/{unit_hash}"
     try:
-        record = json.loads(studies.read(study, f"{folder}/{UNIT_FILE}", 1024 * 1024))
+        record = json.loads(studies.read(study, f"{folder}/{UNIT_FILE}", LONGEST_RECORD_BYTES))
         window_s = record["window_ns"] / NS_PER_S
         span_s = record["simulated_ns"] / NS_PER_S
         warmup_s = record["warmup_windows"] * window_s
@@ -158,7 +158,7 @@ def _charts(
         (
             "Locks in memory by store, mean (KiB)",
             0.5,
-            {str(store): _means(rows, windows, 1024) for store, rows in tables.groupby("class")},
+            {str(store): _means(rows, windows, KIB) for store, rows in tables.groupby("class")},
         ),
     ]
     return [
