@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
@@ -18,7 +17,7 @@ from analysis.statistics.amounts import count
 from analysis.study.finished_study import FinishedStudy
 from analysis.study.plan import Plan
 from analysis.study.study import Study
-from analysis.study.units import Unit
+from analysis.study.units import Unit, units_digest
 from analysis.terminal.console import messages, output, say
 
 _KIND: Final = {True: "a capacity search", False: "a sensitivity analysis"}
@@ -64,11 +63,9 @@ class ConsoleListener(ProgressListener):
 
     def _first_line(self, plan: Plan, kept: str) -> str:
         study = plan.study
-        run = study.scenario(study.points[0], next(iter(study.variants))).run
-        hashes = "".join(unit.unit_hash for unit in plan.units)
         return (
             f"study {study.name}: {self._cases(plan)} = {count(len(plan.units), 'unit')}{kept}; "
-            f"seed {run.seed}, config {hashlib.sha256(hashes.encode()).hexdigest()[:12]}, "
+            f"seed {study.run.seed}, hash of units {units_digest(plan.units)[:12]}, "
             f"commit {commit() or 'unknown'}, model {model_words(self._master)}"
         )
 

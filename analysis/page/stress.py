@@ -21,6 +21,7 @@ from analysis.program import USUAL
 from analysis.report.manifest import commit, host_words, package_versions
 from analysis.report.table import ReportTable, texts
 from analysis.statistics.amounts import count
+from analysis.study.units import units_digest
 
 _LOGIC: Final = "docs/MODEL.md, “Logic: a request's way”"
 _SHARING: Final = "Open source, Apache-2.0; commit and command that repeat it: below."
@@ -177,7 +178,6 @@ _LONGEST_ASIDE = 60_000
 def provenance_blocks(found: Findings) -> Iterator[Block]:
     """Yields what a reader needs to get the same numbers, byte by byte."""
     scenario = found.run.study.resolved_yaml()
-    units = "".join(unit.unit_hash for unit in found.run.done)
     yield Paragraph("The scenario as it was run is beside this report. This command runs it again:")
     target = shlex.quote(f"{found.run.folder}/scenario.yaml")
     yield Code(f"{USUAL} {target} --out results/again")
@@ -191,7 +191,7 @@ def provenance_blocks(found: Findings) -> Iterator[Block]:
         ("commit", commit() or "unknown"),
         ("seed", str(found.base["run"]["seed"])),
         ("units", f"{len(found.run.done):,} of {len(found.run.plan.units):,} done"),
-        ("hash of all units", hashlib.sha256(units.encode()).hexdigest()),
+        ("hash of all units", units_digest(found.run.done)),
         ("hash of the scenario", hashlib.sha256(scenario.encode()).hexdigest()),
         ("versions", versions),
         ("host", host_words()),

@@ -114,18 +114,15 @@ def commit() -> str:
 def manifest(run: FinishedStudy, wall_s: Mapping[str, float]) -> dict[str, Any]:
     """Returns what a study's folder says of itself; ``wall_s`` are seconds by phase."""
     study, done = run.study, run.done
-    everything = "".join(unit.unit_hash for unit in done)
-    settings = study.scenario(study.points[0], next(iter(study.variants))).run
     return {
         "study": run.name,
         "command": sys.argv,
-        "config_hash": hashlib.sha256(everything.encode()).hexdigest(),
         "commit": commit(),
         "versions": package_versions(),
         "host": {"name": platform.node(), "system": platform.platform(), "cpus": cores()},
         "spark_master": run.master,
         "model": model_words(run.master),
-        "seed": settings.seed,
+        "seed": study.run.seed,
         "units": {"done": len(done), "reused": run.reused, "failed": len(run.failed)},
         "finished": not run.missing,
         "wall_s": dict(wall_s),

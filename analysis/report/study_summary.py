@@ -59,13 +59,12 @@ def study_summary(
         "comparisons": RowTable.of(compared),
     }
     claims = claims_to_judge(run.study.expect, run.found)
-    checks = run.study.scenario(points[0], baseline).run.checks
     summary |= {
         "expectations": judge(claims, summary["rows"], summary["comparisons"]),
         "units": unit_facts(units, points),
         **run.found,
         "warnings": study_warnings(run.study, Facts(tables.batches, tables.sums, points)),
-        "invariants": invariants(run.done, checks=checks),
+        "invariants": invariants(run.done, checks=run.study.run.checks),
         "cost": {
             "wall_s": round(sum(record.wall_s for record in run.done.values()), 3),
             "events": int(units["events"].sum()),

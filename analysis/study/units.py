@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from hashlib import sha256
 from typing import Any
 
 Point = Mapping[str, Any]
@@ -37,6 +38,11 @@ class AskedUnits:
         """Returns the words by which a user knows a unit: its settings, its number."""
         point = point_words(self.points[unit.point_index])
         return f"{unit.variant}{', ' if point else ''}{point}, replication {unit.replication}"
+
+
+def units_digest(units: Iterable[Unit]) -> str:
+    """Returns a digest of what some units are, in their order."""
+    return sha256("".join(unit.unit_hash for unit in units).encode()).hexdigest()
 
 
 def point_words(point: Point) -> str:
