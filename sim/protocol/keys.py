@@ -34,11 +34,6 @@ def row_key(table_id: int, handle: int) -> bytes:
     return record_prefix(table_id) + _PACK_HANDLE(handle + _SIGN)
 
 
-def record_key(table_id: int, *handle: int) -> bytes:
-    """Returns the key of a row with a common (clustered) handle: 11 + 9 bytes for each int."""
-    return record_prefix(table_id) + encoded_ints(handle)
-
-
 def index_key(table_id: int, index_id: int, *columns: int) -> bytes:
     """Returns the key of an index entry: 19 + 9 bytes for each int column, handle included."""
     return index_prefix(table_id, index_id) + encoded_ints(columns)

@@ -13,7 +13,7 @@ from sim.protocol.encoding import (
     varint_len,
     wal_put_bytes,
 )
-from sim.protocol.keys import encoded_len, index_key, record_key, row_key
+from sim.protocol.keys import encoded_len, index_key, row_key
 from sim.protocol.mvcc import DELETE, PUT, Mvcc
 from sim.protocol.percolator import (
     Acquired,
@@ -29,6 +29,7 @@ from sim.protocol.percolator import (
     rollback,
 )
 from sim.protocol.write_batch import WriteBatch
+from tests.record_keys import record_key
 
 V6, V8 = lock_format((6, 0, 0)), lock_format((8, 5, 0))
 PRIMARY = record_key(5, 1, 1)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from sim.protocol.keys import index_prefix, record_key, record_prefix
+from sim.protocol.keys import index_prefix, record_prefix
 from sim.streams import Streams
 from sim.units import MIB
 from sim.workload.layout import region_start_keys
@@ -24,6 +24,7 @@ from sim.workload.tpcc.delivery import Delivery
 from sim.workload.tpcc.orders import Orders, customer_of, lines_of
 from sim.workload.tpcc.workload import CARDS, DEFAULT_MIX
 from tests.call_count import calls_of
+from tests.record_keys import record_key
 from tests.workload.lone_client import LoneClient
 
 if TYPE_CHECKING:
