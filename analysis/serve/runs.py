@@ -67,10 +67,6 @@ class StudyRuns:
         run = self._runs.get(study)
         return (run is not None and run.goes_on) or self._studies.is_held(study)
 
-    def wait(self, study: str) -> None:
-        """Waits until a run that was started here has ended."""
-        self._runs[study].process.wait()
-
     def stop(self, study: str) -> None:
         """Interrupts a study's run; units that are done are kept.
 

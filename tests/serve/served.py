@@ -76,6 +76,13 @@ class Served:
         ours = {"Origin": self.origin, "Content_Length": "0"}
         return self.ask("POST", f"/{TOKEN}{path}", **(ours | headers))
 
+    def wait_for_run(self, study: str) -> None:
+        """Waits until nobody runs a study any more."""
+        deadline_s = time.monotonic() + _DEADLINE_S
+        while self.site.runs.is_running(study):
+            assert time.monotonic() < deadline_s
+            time.sleep(0.05)
+
 
 @contextmanager
 def served(

@@ -87,7 +87,7 @@ def test_a_link_changes_nothing(server: Served) -> None:
 def test_our_own_page_may_run_a_study(server: Served) -> None:
     answer = server.post("/study/mine/run")
     assert answer.status == 303
-    server.site.runs.wait("mine")
+    server.wait_for_run("mine")
     assert has_run(server)
 
 

@@ -156,7 +156,7 @@ def test_a_run_is_started_once_and_stopped(folder: Path, server: Served) -> None
     server.post("/study/half/run")
     assert server.post("/study/half/stop").headers["location"].endswith("/study/half/live")
     wait_for(folder / "stopped")
-    server.site.runs.wait("half")
+    server.wait_for_run("half")
     assert not server.get("/api/live/half").json["running"]
 
 
