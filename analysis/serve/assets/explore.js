@@ -294,6 +294,10 @@
   }
 
   function follow(found) {
+    if (!found.state) {
+      byId("units").textContent = found.problem || "";
+      return;
+    }
     var running = found.state === "running";
     byId("stop").hidden = !running;
     Object.keys(MODES).forEach(function (name) {
@@ -303,7 +307,7 @@
       running: "A unit is being simulated, " + Math.round(found.seconds || 0) + " s so far.",
       done: "The unit is done: its figures are in the table, and it is a dot on the curve.",
       stopped: "The unit was stopped.", failed: "The unit failed: " + found.error
-    }[found.state] || found.problem || "";
+    }[found.state] || "";
     if (running) {
       setTimeout(function () { ask(root + "/api/simulate").then(follow); }, 500);
     } else if (found.state === "done") {
