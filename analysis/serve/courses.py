@@ -40,6 +40,12 @@ COURSES: Final = {
 """Facts that have a course, and what a page calls it."""
 
 
+_UNREADABLE: Final = (
+    NoStudyError, StudyFolderError, OSError, pa.ArrowException,
+    ValueError, KeyError, TypeError, ArithmeticError,
+)  # fmt: skip
+
+
 def study_courses(file: File) -> dict[str, dict[str, Line]]:
     """Returns the courses of a study by fact and variant; none if it cannot have any.
 
@@ -53,17 +59,15 @@ def study_courses(file: File) -> dict[str, dict[str, Line]]:
         found: dict[str, dict[str, Line]] = {name: {} for name in COURSES}
         for variant in dict.fromkeys(unit.variant for unit in plan.units):
             units = [unit for unit in plan.units if unit.variant == variant]
-            for name, line in _lines(list(_done(file, units))[:REPLICATIONS]).items():
+            for name, line in _lines(list(_done(file, units))).items():
                 found[name][variant] = line
-    except (NoStudyError, StudyFolderError, OSError, pa.ArrowException):
-        return {}
-    except (ValueError, KeyError, TypeError, ArithmeticError):
+    except _UNREADABLE:
         return {}
     return found
 
 
 def _done(file: File, units: Sequence[Unit]) -> Iterator[tuple[Any, pa.Table, pa.Table]]:
-    """Yields record, moments and counters of the first units that are done."""
+    """Yields record, moments and counters of those of the first units that are done."""
     for unit in units[:REPLICATIONS]:
         folder = f"units/{unit.unit_hash}"
         try:

@@ -8,6 +8,7 @@ was simulated for another question is never shown as this one's.
 from __future__ import annotations
 
 import threading
+from collections import OrderedDict
 from collections.abc import Iterator, Mapping
 from math import isnan
 from pathlib import Path
@@ -44,7 +45,7 @@ class Explorer:
         self._turn = threading.Lock()
         self._bases: dict[tuple[str, int], Base] = {}
         self._estimates = Estimates()
-        self._shown: dict[tuple[str, str], Mapping[str, Any]] = {}
+        self._shown: OrderedDict[str, Mapping[str, Any]] = OrderedDict()
 
     def scenarios(self) -> list[str]:
         """Returns the names of the shipped scenarios."""
@@ -121,11 +122,12 @@ class Explorer:
     def _case(self, base: Base, point: Mapping[str, Any]) -> dict[str, Any]:
         digest = base.study.resolver.digest(point, base.variant)
         with self._turn:
-            kept = self._shown.get((base.name, digest))
+            kept = self._shown.get(digest)
             if kept is None:
                 kept = _document(self._estimates.of(base.study.scenario(point, base.variant)))
-                self._shown = dict([*self._shown.items()][-_MOST_KEPT:])
-                self._shown[base.name, digest] = kept
+                self._shown[digest] = kept
+                if len(self._shown) > _MOST_KEPT:
+                    self._shown.popitem(last=False)
         simulated = [*_of_study(base.simulated.get(digest, {}))]
         simulated += self._here.found(base.study, point, base.variant)
         seen = [dict(each) | {"busiest": _busiest(each["busy"])} for each in simulated]
