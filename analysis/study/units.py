@@ -20,10 +20,6 @@ class Unit:
     variant: str
     replication: int
 
-    def __str__(self) -> str:
-        """Returns the words by which a user knows the unit."""
-        return f"{self.variant}, replication {self.replication}, point {self.point_index}"
-
 
 @dataclass(slots=True)
 class AskedUnits:
