@@ -209,6 +209,8 @@ def _change(
         level = min(outcome.thresholds, key=lambda level: abs(level - value))
         beyond = sum((one > level) != (value > level) for one in tried)
     alone = f"no factor alone takes it past {digits(level)}"
+    if any(math.isnan(one) for walk in walks for one in walk.outcomes):
+        alone += " at the points that could be judged"
     if not beyond:
         return f"{alone}, and none of the {len(tried)} points tried is past it"
     return f"{alone}, but several together do ({beyond} of {len(tried)} points)"

@@ -202,6 +202,16 @@ def test_a_threshold_that_only_several_factors_pass_together() -> None:
     assert "no factor alone takes it past 0.7, but several together do (" in outcome["says"]
 
 
+def test_a_walk_with_a_gap_says_that_not_all_of_it_was_judged() -> None:
+    def end_of_the_walk(request: Request) -> bool:
+        return (request.point[FACTORS[0].key], request.point[FACTORS[1].key]) == ("1ms", 60)
+
+    laboratory = Laboratory(disk_and_threads, bad=end_of_the_walk)
+    (outcome,) = laboratory.finish(analysis())["outcomes"]
+    assert None in outcome["walks"][0]["outcomes"]
+    assert "takes it past 1 at the points that could be judged, and none of the" in outcome["says"]
+
+
 def test_an_outcome_that_does_not_vary_says_so_and_asks_for_nothing_more() -> None:
     laboratory = Laboratory(disk_and_threads)
     found = laboratory.finish(analysis(outcomes=(BYTES,)))
