@@ -19,24 +19,20 @@ from __future__ import annotations
 import argparse
 import multiprocessing
 from collections import Counter
+from collections.abc import Sequence
 from itertools import product
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from analysis.statistics.histogram import value_at
 from analysis.study.load import load_study
 from sim.record.facts import COUNTER, HISTOGRAM, MOMENTS, Columns
+from sim.scenario.resolved import Scenario
 from sim.simulation import run_unit
 from sim.units import NS_PER_MS, NS_PER_S
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import NDArray
-
-    from sim.scenario.resolved import Scenario
 
 _SCENARIOS: Final = Path(__file__).parent.parent / "scenarios"
 _BASELINE, _VARIANT = "pipelined", "in_memory"

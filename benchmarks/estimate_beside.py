@@ -15,21 +15,19 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cache
 from statistics import fmean
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from analysis.metrics.catalogue import NETWORK_STATIONS
 from analysis.study.load import load_study
+from analysis.study.study import Study
 from benchmarks.documents import ROOT
 from sim.client.client_stats import PATH_NAMES
 from sim.estimate import Estimate, Sample, draw, estimate, has_estimate, mean_of, same_footprint
 from sim.record.facts import MemorySink
+from sim.scenario import Scenario
+from sim.server.store import Store
 from sim.simulation import SimulatedUnit
 from sim.units import NS_PER_MS, NS_PER_S
-
-if TYPE_CHECKING:
-    from analysis.study.study import Study
-    from sim.scenario import Scenario
-    from sim.server.store import Store
 
 SCENARIOS: Final = ROOT / "scenarios"
 SATURATED: Final = 0.9

@@ -25,14 +25,14 @@ from time import perf_counter, process_time
 from typing import TYPE_CHECKING, Any, Final
 
 from analysis.pipeline.watch import Watch
+from analysis.study.plan import Plan
+from analysis.study.units import Unit
 from benchmarks.ten_thousand import ROOT, SCENARIO, finished_study
+from sim.record.facts import FactSink
 
 if TYPE_CHECKING:
     from pyspark import SparkContext
 
-    from analysis.study.plan import Plan
-    from analysis.study.units import Unit
-    from sim.record.facts import FactSink
     from sim.simulation import UnitResult
 
 OVERHEAD_UNITS: Final = 64

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from analysis.export.chrome_trace import FOLDER, chrome_trace
 from analysis.export.openmetrics import MOST_POINTS, case_name
+from analysis.study.finished_study import FinishedStudy
 from analysis.study.study_folder import write_text_whole
-from analysis.study.units import point_words
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from analysis.study.finished_study import FinishedStudy
-    from analysis.study.units import Unit
+from analysis.study.units import Unit, point_words
 
 RULE: Final = "the first transaction to begin after each of N evenly spaced moments"
 

@@ -16,19 +16,17 @@ import subprocess
 import sys
 import sysconfig
 import tempfile
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from analysis.pipeline.spark_master import is_local
 from analysis.program import ROOT, cores
 from analysis.study.source_digest import model_digest
 from sim.compiled import LIBRARY, VARIABLE
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 LIBRARIES: Final = Path(sys.prefix) / "pessim-compiled"
 

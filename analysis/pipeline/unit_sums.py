@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
+from numpy.typing import NDArray
 
 from analysis.metrics.catalogue import NeededFacts
 from analysis.metrics.unit_metrics import FACT_KEY
@@ -19,8 +21,6 @@ from analysis.pipeline.executors import answers, cores
 from analysis.statistics.saturation import Verdict
 
 if TYPE_CHECKING:
-    import pyarrow as pa
-    from numpy.typing import NDArray
     from pyspark import SparkContext
 
 UNITS_AT_ONCE: Final = 25

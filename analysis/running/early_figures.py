@@ -9,14 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
+
+import pyarrow as pa
 
 from analysis.metrics.catalogue import MS_PER_NS
 from analysis.metrics.rounding import short, with_half_width
 from analysis.study.units import Unit
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 MOST_UNITS: Final = 100
 LATENCIES: Final = {"lock_latency": "lock latency", "txn_latency": "transaction latency"}
@@ -83,7 +82,6 @@ def early_latency(folder: Path, batches: int) -> EarlyLatency | None:
     """Returns a unit's mean latencies; None if it has none, or its facts cannot be read."""
     import json
 
-    import pyarrow as pa
     import pyarrow.compute as pc
 
     from analysis.pipeline.batches import first_window

@@ -6,17 +6,15 @@ Rules are looked at when a request arrives, in the order in which they were made
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from sim.client.connections import ABANDONED
 from sim.client.region_groups import copy_of
 from sim.protocol.region import Region, RegionEpoch, RegionId, Route, StoreId
+from sim.protocol.region_errors import RegionError
+from sim.storage.request import Kind, KvRequest
 from sim.units import NS_PER_MS
 from tests.scenes import ONE_WAY_NS, Scene, constant_scenario
-
-if TYPE_CHECKING:
-    from sim.protocol.region_errors import RegionError
-    from sim.storage.request import Kind, KvRequest
 
 LOST = "lost"
 """The request is carried out, and its reply is lost."""

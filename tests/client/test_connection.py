@@ -5,11 +5,13 @@ The groups here have no time for retries: the first error ends them.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
 import pytest
 
 from sim.client.backoff import BUDGETS_NS
+from sim.client.connections import Connections
+from sim.client.region_request import RequestGroup
 from sim.protocol.percolator import Acquired
 from sim.protocol.region_errors import RpcError
 from sim.server.control import Control
@@ -18,12 +20,6 @@ from sim.units import NS_PER_MS, NS_PER_S
 from tests.client.scripted_stores import DROPPED, LOST, ScriptedStores
 from tests.client.test_retries import group_of
 from tests.scenes import IN_MEMORY
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from sim.client.connections import Connections
-    from sim.client.region_request import RequestGroup
 
 US = 1_000
 

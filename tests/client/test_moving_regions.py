@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
 import pytest
 
 from sim.server.control import Control
 from sim.units import NS_PER_MS, NS_PER_S
 from tests.scenes import IN_MEMORY, PIPELINED, SYNC, Scene, constant_scenario, script, update
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from sim.server.control import Control
 
 TWO_PHASES: dict[str, object] = {"one_pc": False, "async_commit": False}
 ERRORS = ("EpochNotMatch", "NotLeader", "RegionNotFound")

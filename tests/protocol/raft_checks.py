@@ -13,9 +13,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from sim.protocol.raft import LEADER, RaftMessage, RaftPeer, VoteResponse
+from sim.protocol.raft.log import Entry
 
 if TYPE_CHECKING:
-    from sim.protocol.raft.log import Entry
     from tests.protocol.raft_network import Replica
 
 

@@ -8,7 +8,7 @@ every step ``RaftChecks`` looks at what Raft promises.
 from __future__ import annotations
 
 from collections import deque
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from sim.protocol.raft import (
     LEADER,
@@ -19,10 +19,8 @@ from sim.protocol.raft import (
     Ready,
     Snapshot,
 )
+from sim.protocol.raft.log import Entry
 from tests.protocol.raft_checks import RaftChecks
-
-if TYPE_CHECKING:
-    from sim.protocol.raft.log import Entry
 
 Wire = tuple[int, int]
 """(sender, receiver)."""

@@ -24,15 +24,11 @@ status                             prints all replicas
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING
 
+from tests.datadriven import Command
 from tests.protocol.raft_network import RaftNetwork, Wire
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from tests.datadriven import Command
 
 
 class TracedNetwork(RaftNetwork):

@@ -6,14 +6,12 @@ them and expects a leader under whom every replica applies the same.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypeVar
+from collections.abc import Callable, Sequence
+from typing import TypeVar
 
 from sim.protocol.raft import LEADER, RaftPeer
 from sim.streams import Streams
 from tests.protocol.raft_network import RaftNetwork, Wire
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
 
 Choice = TypeVar("Choice")
 

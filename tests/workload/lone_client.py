@@ -7,14 +7,10 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections import Counter
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
 
+from sim.protocol.percolator import Mutation
 from sim.workload.statement import ROLLBACK, Statement, Transaction
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from sim.protocol.percolator import Mutation
 
 
 class LoneClient:

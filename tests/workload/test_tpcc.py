@@ -10,7 +10,6 @@ import tracemalloc
 from collections import Counter
 from hashlib import sha256
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -18,7 +17,7 @@ from sim.protocol.keys import index_prefix, record_prefix
 from sim.streams import Streams
 from sim.units import MIB
 from sim.workload.layout import region_start_keys
-from sim.workload.statement import ROLLBACK, ReadKind, Statement
+from sim.workload.statement import ROLLBACK, ReadKind, Statement, Transaction
 from sim.workload.tpcc import TpccWorkload, schema
 from sim.workload.tpcc.delivery import Delivery
 from sim.workload.tpcc.orders import Orders, customer_of, lines_of
@@ -26,9 +25,6 @@ from sim.workload.tpcc.workload import CARDS, DEFAULT_MIX
 from tests.call_count import calls_of
 from tests.record_keys import record_key
 from tests.workload.lone_client import LoneClient
-
-if TYPE_CHECKING:
-    from sim.workload.statement import Transaction
 
 ONE_TYPE = {"new_order": {"new_order": 1}, "delivery": {"delivery": 1}, "payment": {"payment": 1}}
 
