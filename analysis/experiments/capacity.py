@@ -38,9 +38,6 @@ from analysis.study.sections import ALL_PROFILES, Capacity
 from analysis.study.study import Study
 from analysis.study.units import point_words
 
-_Place = tuple[int, int, int]
-"""Case, replication, rung."""
-
 _FALL: Final = 0.1
 """Slack that a forecast loses from one rung to the next; only where it crosses zero counts."""
 
@@ -60,8 +57,6 @@ class CapacitySearch(Experiment):
             for point in study.points
             for variant in study.variants
         ]
-        self._asked: set[_Place] = set()
-        self._lost: set[_Place] = set()
 
     def keys(self) -> tuple[MetricKey, ...]:
         """Returns the objectives, throughput, and how busy each station is."""
@@ -72,39 +67,22 @@ class CapacitySearch(Experiment):
     def requests(self, seen: Seen) -> list[Request]:
         """Returns what was run of every case, then what follows, the longest units first.
 
-        What was asked for before and is not seen by now has failed: the search goes on with the
-        rungs beside it, and without a replication that fails twice.
+        Where a unit has failed, the search goes on with the rungs beside it, and without a
+        replication that fails twice.
         """
-        self._lost |= {place for place in self._asked if seen.verdict(self._request(place)) is None}
         before: list[Request] = []
-        new: list[tuple[_Place, Request]] = []
-        for number, runs in enumerate(self._all_runs(seen)):
+        new: list[tuple[int, Request]] = []
+        for runs in self._all_runs(seen):
             before += runs.tried
             new += [
-                (place, self._request(place))
+                (rung, self._question.request(runs.case, rung, replication))
                 for replication, rung in wanted(runs.trails, len(self._question.ladder))
-                for place in [(number, replication, rung)]
             ]
-        new.sort(key=lambda entry: -entry[0][2])
-        self._asked = {place for place, _ in new}
+        new.sort(key=lambda entry: -entry[0])
         return before + [request for _, request in new]
 
-    def _request(self, place: _Place) -> Request:
-        number, replication, rung = place
-        case, text = self._cases[number], self._question.ladder.texts[rung]
-        point = {**case.point, self._question.capacity.load: text}
-        return Request(point, case.variant, replication)
-
     def _all_runs(self, seen: Seen) -> list[CaseRuns]:
-        return [
-            CaseRuns.read(
-                case,
-                self._question,
-                seen,
-                [(replication, rung) for of, replication, rung in self._lost if of == number],
-            )
-            for number, case in enumerate(self._cases)
-        ]
+        return [CaseRuns.read(case, self._question, seen) for case in self._cases]
 
     def progress(self, seen: Seen) -> str:
         """Returns what is sought, how many cases are done, and what is left to do."""

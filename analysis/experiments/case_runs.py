@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final, Self
 
@@ -44,6 +44,11 @@ class Question:
     capacity: Capacity
     ladder: Ladder
     replications: int
+
+    def request(self, case: Case, rung: int, replication: int) -> Request:
+        """Returns the unit of a case on a rung of the ladder."""
+        point = {**case.point, self.capacity.load: self.ladder.texts[rung]}
+        return Request(point, case.variant, replication)
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,17 +128,14 @@ class CaseRuns:
     """Units that are done or have failed."""
 
     @classmethod
-    def read(
-        cls, case: Case, question: Question, seen: Seen, lost: Collection[tuple[int, int]]
-    ) -> Self:
-        """Reads all that was seen of a case; ``lost``: (replication, rung) of units that failed."""
-        points = [{**case.point, question.capacity.load: text} for text in question.ladder.texts]
+    def read(cls, case: Case, question: Question, seen: Seen) -> Self:
+        """Reads all that was seen of a case."""
         replications: list[ReplicationRuns] = []
         tried: list[Request] = []
         for number in range(question.replications):
-            requests = [Request(point, case.variant, number) for point in points]
-            failed = frozenset(rung for other, rung in lost if other == number)
-            runs = _read_replication(requests, question, seen, failed)
+            rungs = range(len(question.ladder))
+            requests = [question.request(case, rung, number) for rung in rungs]
+            runs = _read_replication(requests, question, seen)
             replications.append(runs)
             tried += [requests[rung] for rung in sorted({*runs.rungs, *runs.trail.failed})]
         return cls(case, question, tuple(replications), tuple(tried))
@@ -144,11 +146,10 @@ class CaseRuns:
         return [runs.trail for runs in self.replications]
 
 
-def _read_replication(
-    requests: list[Request], question: Question, seen: Seen, failed: frozenset[int]
-) -> ReplicationRuns:
+def _read_replication(requests: list[Request], question: Question, seen: Seen) -> ReplicationRuns:
     verdicts = {rung: seen.verdict(request) for rung, request in enumerate(requests)}
     rungs = tuple(rung for rung, verdict in verdicts.items() if verdict is not None)
+    failed = frozenset(rung for rung, request in enumerate(requests) if seen.failed(request))
     slo = question.capacity.slo
     values = _table(seen, requests, rungs, [objective.key for objective in slo])
     meant = np.nan_to_num(_table(seen, requests, rungs, [MEANT_ABORTS])[0])

@@ -34,6 +34,10 @@ class Seen(ABC):
     def verdict(self, request: Request) -> Verdict | None:
         """Returns how settled a unit was; None if it is not finished."""
 
+    def failed(self, request: Request) -> bool:  # noqa: ARG002 - for what can fail
+        """Returns whether a unit has failed, so that it is not waited for."""
+        return False
+
 
 class Experiment(ABC):
     """One kind of study; unless it says otherwise it seeks nothing and asks for all at once."""
@@ -49,7 +53,7 @@ class Experiment(ABC):
     def requests(self, seen: Seen) -> list[Request]:
         """Returns every unit that follows from what was seen, those already run included.
 
-        The loop ends when all of them are done or have failed. A failed unit is never seen.
+        The loop ends when all of them are done or have failed.
         """
 
     def progress(self, seen: Seen) -> str:  # noqa: ARG002 - for experiments that look

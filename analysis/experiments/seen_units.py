@@ -17,13 +17,14 @@ if TYPE_CHECKING:
 
 
 class SeenUnits(Seen):
-    """Values and verdicts of finished units; grows from round to round."""
+    """Values and verdicts of finished units, and which have failed; grows from round to round."""
 
     def __init__(self, plan: Plan) -> None:
         self._plan = plan
         self._batches = plan.study.run.batches
         self._values: dict[str, dict[tuple[int, str, str, str], float]] = {}
         self._verdicts: dict[str, Verdict] = {}
+        self._failed: set[str] = set()
 
     def __contains__(self, unit_hash: str) -> bool:
         """Returns whether a unit has been taken."""
@@ -48,6 +49,10 @@ class SeenUnits(Seen):
             name = (int(batch), str(metric), str(class_), str(stat))
             self._values[str(unit_hash)][name] = float(value)
 
+    def take_failed(self, hashes: Iterable[str]) -> None:
+        """Takes units that have failed."""
+        self._failed.update(hashes)
+
     def value(self, request: Request, key: MetricKey) -> float:
         """Returns a unit's value, the mean of its batches'.
 
@@ -70,3 +75,8 @@ class SeenUnits(Seen):
         """Returns how settled a unit was; None if it is not finished."""
         unit = self._plan.find(*request)
         return None if unit is None else self._verdicts.get(unit.unit_hash)
+
+    def failed(self, request: Request) -> bool:
+        """Returns whether a unit has failed."""
+        unit = self._plan.find(*request)
+        return unit is not None and unit.unit_hash in self._failed

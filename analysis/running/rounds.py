@@ -173,7 +173,8 @@ def _import_reporting() -> None:
 
 
 def show(settings: RoundSettings, experiment: Experiment, progress: RoundProgress) -> None:
-    """Shows an experiment what has been finished since it was shown something last."""
+    """Shows an experiment what has been finished, or has failed, since it was shown something."""
+    progress.seen.take_failed(unit.unit_hash for unit in progress.failed)
     fresh = {
         unit: record
         for unit, record in progress.done.items()

@@ -66,6 +66,9 @@ class QueueSeen(Seen):
         full = rate_of(request) >= self.scale * most_of(request)
         return Verdict.OVERLOADED if full else Verdict.STABLE
 
+    def failed(self, request: Request) -> bool:
+        return name_of(request) in self.taken and self.failing(request)
+
     def value(self, request: Request, key: MetricKey) -> float:
         verdict = self.verdict(request)
         if verdict is None:

@@ -27,6 +27,14 @@ def test_a_replication_that_always_fails_is_left_out(broken: int) -> None:
     assert case["crossings"][broken] is None
 
 
+def test_what_failed_is_known_to_a_search_that_is_taken_up_again() -> None:
+    seen = QueueSeen(lambda request: request.replication == 2)
+    whole = seen.search(CapacitySearch(study()))
+    again = CapacitySearch(study())
+    assert {name_of(each) for each in again.requests(seen)} == set(seen.taken)
+    assert again.conclusion(seen) == whole
+
+
 def test_when_everything_fails_the_search_ends() -> None:
     found = QueueSeen(lambda _: True).search(CapacitySearch(study()))
     assert {case["status"] for case in found["cases"]} == {"unknown"}
