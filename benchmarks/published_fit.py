@@ -34,7 +34,7 @@ from benchmarks.published_cases import (
     scenario_of,
     spread_of,
 )
-from sim.estimate import Footprint, estimate, footprint
+from sim.estimate import Footprint, estimate, footprint_of
 from sim.scenario.resolved import Scenario
 
 GUESSES_US: Final = {
@@ -152,7 +152,7 @@ class _Surrogate:
 
     def __init__(self, overrides: Overrides, without: str | None) -> None:
         self._scenarios = [scenario_of(case, overrides) for case in CASES]
-        self._footprints = [footprint(scenario) for scenario in self._scenarios]
+        self._footprints = [footprint_of(scenario) for scenario in self._scenarios]
         self._counts = _counting(without)
         self._missed = np.zeros(len(self._counts))
 

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from sim.client.tidb import TidbNode
-from sim.estimate import estimate, footprint
+from sim.estimate import estimate, footprint_of
 from sim.pd.tso import TimestampOracle
 from sim.record.facts import MemorySink
 from sim.scenario import Scenario
@@ -136,7 +136,7 @@ def sum_of(found: Run, metric: str) -> float:
 
 @pytest.mark.parametrize("kind", SCRIPTS)
 def test_paper_agrees(kind: str) -> None:
-    made, expected = footprint(of_script(kind)), EXPECTED[kind]
+    made, expected = footprint_of(of_script(kind)), EXPECTED[kind]
     assert (made.statements, made.timestamps) == pytest.approx(
         (expected.statements, expected.timestamps)
     )
@@ -171,14 +171,14 @@ def test_what_only_reads_has_an_estimate(kind: str, load: dict[str, Any]) -> Non
 
 
 def test_inserts_go_to_the_last_region_of_each_table() -> None:
-    made = footprint(of_script("oltp_insert", tables=2))
+    made = footprint_of(of_script("oltp_insert", tables=2))
     rows = [group for group in made.region_groups if group.regions == 1 and group.visits > 0.3]
     assert len(rows) == 2
 
 
 def test_a_small_table_is_one_region_and_commits_in_one_phase() -> None:
     for kind in ("oltp_insert", "oltp_delete", "oltp_update_index"):
-        made = footprint(of_script(kind, table_rows=10_000))
+        made = footprint_of(of_script(kind, table_rows=10_000))
         assert "commit" not in made.requests
         assert made.requests["prewrite"].count == pytest.approx(1)
 

@@ -17,11 +17,11 @@ from sim.estimate.estimate import (
     has_estimate,
     same_footprint,
 )
-from sim.estimate.footprint import Footprint, Sample, draw, footprint, mean_of
+from sim.estimate.footprint import Footprint, Sample, draw, footprint_of, mean_of
 from sim.estimate.regions import too_many_regions
 
 __all__ = [
     "Estimate", "Estimates", "Footprint", "Sample", "Station",
-    "draw", "estimate", "footprint", "has_estimate", "mean_of", "same_footprint",
+    "draw", "estimate", "footprint_of", "has_estimate", "mean_of", "same_footprint",
     "too_many_regions",
 ]  # fmt: skip

@@ -9,12 +9,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Final, Literal
 
-from sim.estimate.footprint import Footprint, footprint
+from sim.estimate.footprint import Footprint, footprint_of
 from sim.estimate.left_out import left_out
 from sim.estimate.load_warnings import LoadWarning, load_warnings
 from sim.estimate.machines import client_machine
 from sim.estimate.run_cost import RunCost, run_cost
-from sim.estimate.throughput import Balance, balance
+from sim.estimate.throughput import Balance, balance_of
 from sim.estimate.transaction_plan import RequestKind
 from sim.fact_names import LOG_WRITER
 from sim.scenario.resolved import Scenario
@@ -113,18 +113,18 @@ def estimate(scenario: Scenario, drawn: Footprint | None = None) -> Estimate:
         drawn: its footprint, where it is known; scenarios that differ in lock mode, hardware or
             load share one (``same_footprint``).
     """
-    made = drawn or footprint(scenario)
-    found = balance(scenario, made)
-    stations = _stations(scenario, made, found)
+    footprint = drawn or footprint_of(scenario)
+    balance = balance_of(scenario, footprint)
+    stations = _stations(scenario, footprint, balance)
     busiest = max(
         (each for each in stations if each.name != LOG_WRITER), key=lambda each: each.utilisation
     )
-    in_rounds = found.load.pollers.busy / scenario.tikv.store_pool_size
-    committed = found.txn_per_s * made.committed
+    in_rounds = balance.load.pollers.busy / scenario.tikv.store_pool_size
+    committed = balance.txn_per_s * footprint.committed
     stores, threads = scenario.cluster.stores, scenario.workload.threads
-    response_ns = found.response.transaction
+    response_ns = balance.response.transaction
     if threads is not None:
-        response_ns = threads / found.txn_per_s * NS_PER_S - found.think_ns
+        response_ns = threads / balance.txn_per_s * NS_PER_S - balance.think_ns
     path = scenario.tikv.lock_mode
     whole = Estimate(
         arrivals="open" if threads is None else "closed",
@@ -133,33 +133,35 @@ def estimate(scenario: Scenario, drawn: Footprint | None = None) -> Estimate:
         stations=stations,
         bottleneck=busiest.name,
         in_rounds=in_rounds,
-        lock_path="pipelined" if path == "in_memory" and not found.in_memory else path,
-        request_latency_ms={kind: ns / NS_PER_MS for kind, ns in found.response.requests.items()},
-        request_service_ms={kind: ns / NS_PER_MS for kind, ns in found.response.services.items()},
-        lock_refused=found.store.lock_share if found.in_memory else 0.0,
-        locks_per_txn=made.lock_requests,
+        lock_path="pipelined" if path == "in_memory" and not balance.in_memory else path,
+        request_latency_ms={kind: ns / NS_PER_MS for kind, ns in balance.response.requests.items()},
+        request_service_ms={kind: ns / NS_PER_MS for kind, ns in balance.response.services.items()},
+        lock_refused=balance.store.lock_share if balance.in_memory else 0.0,
+        locks_per_txn=footprint.lock_requests,
         write_bytes_per_txn={
-            place: size * stores / committed for place, size in found.load.disk.places().items()
+            place: size * stores / committed for place, size in balance.load.disk.places().items()
         },
-        proposals_per_txn=found.store.proposed.count / made.committed,
-        fsyncs_per_s=found.load.fsyncs_per_s * stores,
-        regions=len(made.regions.routes),
-        cost=run_cost(scenario, made, found),
+        proposals_per_txn=balance.store.proposed.count / footprint.committed,
+        fsyncs_per_s=balance.load.fsyncs_per_s * stores,
+        regions=len(footprint.regions.routes),
+        cost=run_cost(scenario, footprint, balance),
         warnings=tuple(
-            load_warnings(scenario, made, found, _with_limit(busiest, found), busiest.utilisation)
+            load_warnings(
+                scenario, footprint, balance, _with_limit(busiest, balance), busiest.utilisation
+            )
         ),
         left_out=tuple(left_out(scenario, max(busiest.utilisation, in_rounds))),
     )
     return whole if whole.in_balance else _out_of_balance(whole)
 
 
-def _with_limit(busiest: Station, found: Balance) -> str:
+def _with_limit(busiest: Station, balance: Balance) -> str:
     """Returns a station's name, and of a disk which of its limits is near."""
-    disk = found.store.disk
+    disk = balance.store.disk
     spec = disk.by_station.get(busiest.name)
     if spec is None:
         return busiest.name
-    return f"{busiest.name} ({disk.limit(found.load.disk, spec)})"
+    return f"{busiest.name} ({disk.limit(balance.load.disk, spec)})"
 
 
 def _out_of_balance(found: Estimate) -> Estimate:
@@ -210,9 +212,9 @@ class Estimates:
 
     def of(self, scenario: Scenario) -> Estimate:
         """Returns what to expect of a scenario."""
-        drawn = next((made for one, made in self._drawn if same_footprint(one, scenario)), None)
+        drawn = next((each for one, each in self._drawn if same_footprint(one, scenario)), None)
         if drawn is None:
-            drawn = footprint(scenario)
+            drawn = footprint_of(scenario)
             self._drawn = [*self._drawn[1 - _MOST_KEPT :], (scenario, drawn)]
         return estimate(scenario, drawn)
 
@@ -224,17 +226,17 @@ _ORDER: Final = (
 """Stations in the order in which a transaction meets them."""
 
 
-def _stations(scenario: Scenario, made: Footprint, found: Balance) -> tuple[Station, ...]:
+def _stations(scenario: Scenario, footprint: Footprint, balance: Balance) -> tuple[Station, ...]:
     stations = {
         name: Station(
             name, pool.busy / pool.servers, pool.servers, pool.service_ns / NS_PER_MS, pool.queue
         )
-        for name, pool in found.load.stations.items()
+        for name, pool in balance.load.stations.items()
     }
-    rate = found.txn_per_s
+    rate = balance.txn_per_s
     for name, machines in (
-        ("client_cpu", client_machine(scenario, made)),
-        ("tidb_cpu", found.tidb),
+        ("client_cpu", client_machine(scenario, footprint)),
+        ("tidb_cpu", balance.tidb),
     ):
         stations[name] = Station(
             name,

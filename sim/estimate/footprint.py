@@ -157,7 +157,7 @@ def draw(scenario: Scenario, transactions: int = SAMPLE) -> Sample:
     )
 
 
-def footprint(scenario: Scenario) -> Footprint:
+def footprint_of(scenario: Scenario) -> Footprint:
     """Returns the mean transaction of a scenario."""
     return mean_of(draw(scenario))
 
@@ -170,33 +170,33 @@ def mean_of(sample: Sample, mix: Mapping[str, float] | None = None) -> Footprint
         mix: weights of the classes, if not those of the scenario.
     """
     plans = sample.plans
-    made = Footprint(sample.regions)
+    footprint = Footprint(sample.regions)
     weights = _weights([plan.name for plan in plans], mix or sample.shares)
     written: list[tuple[float, PlannedRequest]] = []
     visits: Counter[RegionId] = Counter()
     for plan in plans:
         weight = weights[plan.name] / len(plans)
-        made.statements += weight * plan.statements
-        made.changing_statements += weight * plan.changing_statements
-        made.rows += weight * plan.rows
-        made.timestamps += weight * plan.timestamps
-        made.pause_ns += weight * plan.pause_ns
-        made.committed += weight * plan.commits
-        count_rounds(made.rounds, plan.rounds, weight)
+        footprint.statements += weight * plan.statements
+        footprint.changing_statements += weight * plan.changing_statements
+        footprint.rows += weight * plan.rows
+        footprint.timestamps += weight * plan.timestamps
+        footprint.pause_ns += weight * plan.pause_ns
+        footprint.committed += weight * plan.commits
+        count_rounds(footprint.rounds, plan.rounds, weight)
         for together in (*plan.rounds, plan.background):
             for kind, _ in {(each.kind, each.region.stores[0]) for each in together}:
-                made.requests[kind].arrivals += weight
+                footprint.requests[kind].arrivals += weight
         requests = [each for together in (*plan.rounds, plan.background) for each in together]
         for request in requests:
-            made.requests[request.kind].add(_demand(request, sample.misses), weight)
+            footprint.requests[request.kind].add(_demand(request, sample.misses), weight)
         commands = [request for request in requests if request.records is not None]
         written += [(weight, command) for command in commands]
         for region_id in {command.region.region_id for command in commands}:
             visits[region_id] += weight  # type: ignore[assignment]
-    made.region_groups = _region_groups(written, visits, sample.table_of_region)
-    made.contention = contention_of(plans)
-    made.own_locks = own_locks_of([(weights[plan.name] / len(plans), plan) for plan in plans])
-    return made
+    footprint.region_groups = _region_groups(written, visits, sample.table_of_region)
+    footprint.contention = contention_of(plans)
+    footprint.own_locks = own_locks_of([(weights[plan.name] / len(plans), plan) for plan in plans])
+    return footprint
 
 
 def _weights(names: Sequence[str], shares: Mapping[str, float]) -> dict[str, float]:

@@ -25,19 +25,19 @@ class LoadWarning(NamedTuple):
 
 
 def load_warnings(
-    scenario: Scenario, footprint: Footprint, found: Balance, busiest: str, used: float
+    scenario: Scenario, footprint: Footprint, balance: Balance, busiest: str, used: float
 ) -> Iterator[LoadWarning]:
     """Yields what an analyst would ask about, given the load.
 
     Args:
         scenario: what was estimated.
         footprint: of its transactions.
-        found: in balance.
+        balance: its load, and the times that go with it.
         busiest: name of the busiest station.
         used: its utilisation.
     """
-    hot = found.txn_per_s * footprint.contention.hottest
-    hot_row_used = hot * (found.response.held + found.response.lock) / NS_PER_S
+    hot = balance.txn_per_s * footprint.contention.hottest
+    hot_row_used = hot * (balance.response.held + balance.response.lock) / NS_PER_S
     hot_row_is_full = hot_row_used >= 0.5
     if not (hot_row_is_full and used < _IDLE):  # more load would only lengthen the row's queue
         yield from _of_load(scenario, busiest, used)
@@ -47,8 +47,8 @@ def load_warnings(
             f"one row is locked {min(hot_row_used, 1.0):.0%} of the time: transactions wait for "
             "each other there, not for a station; spread the rows if that is not the question",
         )
-    yield from _of_locks(scenario, found)
-    ended = found.txn_per_s * scenario.run.measure_ns / NS_PER_S
+    yield from _of_locks(scenario, balance)
+    ended = balance.txn_per_s * scenario.run.measure_ns / NS_PER_S
     if ended < _SELDOM:
         yield LoadWarning(
             "run.measure",
@@ -83,17 +83,17 @@ def _of_load(scenario: Scenario, busiest: str, used: float) -> Iterator[LoadWarn
         )
 
 
-def _of_locks(scenario: Scenario, found: Balance) -> Iterator[LoadWarning]:
+def _of_locks(scenario: Scenario, balance: Balance) -> Iterator[LoadWarning]:
     upgrades = any(isinstance(each, UpgradeStore) for each in scenario.operations)
-    if upgrades and scenario.tikv.lock_mode == "in_memory" and not found.in_memory:
+    if upgrades and scenario.tikv.lock_mode == "in_memory" and not balance.in_memory:
         yield LoadWarning(
             "cluster.store_versions",
             f"computed as before the upgrade, when a store of "
             f"{min(scenario.cluster.store_versions)} keeps all locks out of memory",
         )
-    elif found.in_memory and found.store.lock_share > 0.001:
+    elif balance.in_memory and balance.store.lock_share > 0.001:
         yield LoadWarning(
             "tikv.pessimistic-txn.in-memory-peer-size-limit",
-            f"{found.store.lock_share:.1%} of the lock requests will not fit into their region's "
+            f"{balance.store.lock_share:.1%} of the lock requests will not fit into their region's "
             "memory and be proposed",
         )

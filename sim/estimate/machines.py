@@ -158,25 +158,27 @@ class MachineKind:
         return _MachineLoad(work, within, running, waiting, jobs_per_s, opening)
 
 
-def client_machine(scenario: Scenario, made: Footprint) -> MachineKind:
+def client_machine(scenario: Scenario, footprint: Footprint) -> MachineKind:
     """Returns the machine that all clients are on."""
     hardware = scenario.hardware
-    statements = JobKind(made.statements, hardware.cpu.client_statement_ns)
+    statements = JobKind(footprint.statements, hardware.cpu.client_statement_ns)
     slowness = _slowness(scenario, hardware.client_cores)
     return MachineKind(hardware.cpu, 1, slowness, [statements])
 
 
-def tidb_nodes(scenario: Scenario, made: Footprint, retries: float = 0.0) -> MachineKind:
+def tidb_nodes(scenario: Scenario, footprint: Footprint, retries: float = 0.0) -> MachineKind:
     """Returns the TiDB nodes, with their statements and requests; ``retries`` are tried again."""
     hardware, cpu = scenario.hardware, scenario.hardware.tidb_cpu
-    reading = made.statements - made.changing_statements
+    reading = footprint.statements - footprint.changing_statements
     jobs = [
-        JobKind(reading, statement_ns(scenario, made, changing=0.0)),
-        JobKind(made.changing_statements + retries, statement_ns(scenario, made, changing=1.0)),
-        JobKind(made.all_requests + retries, cpu.tidb_request_ns),
+        JobKind(reading, statement_ns(scenario, footprint, changing=0.0)),
+        JobKind(
+            footprint.changing_statements + retries, statement_ns(scenario, footprint, changing=1.0)
+        ),
+        JobKind(footprint.all_requests + retries, cpu.tidb_request_ns),
     ]
     messages = OpenMessages(
-        made.all_requests + retries,
+        footprint.all_requests + retries,
         2 * cpu.grpc_message_ns,
         CONNECTIONS * scenario.cluster.stores,
     )
@@ -189,8 +191,8 @@ def _slowness(scenario: Scenario, threads: int) -> list[float]:
     return smt_slowness(threads, hardware.threads_per_core, hardware.cpu.smt_gain)
 
 
-def statement_ns(scenario: Scenario, made: Footprint, *, changing: float) -> float:
+def statement_ns(scenario: Scenario, footprint: Footprint, *, changing: float) -> float:
     """Returns the CPU of a statement on TiDB, of which this share lock or write."""
     cpu = scenario.hardware.tidb_cpu
-    rows = made.rows / made.statements
+    rows = footprint.rows / footprint.statements
     return cpu.tidb_statement_ns + cpu.tidb_write_ns * changing + cpu.tidb_row_ns * rows

@@ -129,7 +129,7 @@ class ResponseTimes:
 
     def at(self, store: StoreModel, load: StoreLoad) -> Response:
         """Returns all times at a load."""
-        made, apply = self._footprint, load.stations["apply"]
+        footprint, apply = self._footprint, load.stations["apply"]
         proposed = self._handled(load)
         applied = Delay.of(apply.hop_ns, load.applied_ns)
         finished = self._write_finished(load)
@@ -145,7 +145,7 @@ class ResponseTimes:
         outside = self._outside(load)
         inside = {
             kind: self._inside(kind, store, load).then(raft.get(kind, Delay()))
-            for kind in made.requests
+            for kind in footprint.requests
         }
         requests = {kind: outside.then(each) for kind, each in inside.items()}
         statement, planning = self._statement(load.txn_per_s)
@@ -154,16 +154,20 @@ class ResponseTimes:
         own = self._own_lock_wait(answered, durable, outside.mean, statement)
         release = durable.mean - answered.mean
         conflicts = self._contention(load.txn_per_s, held + lock, lock, planning, release)
-        alone = made.statements * statement + made.timestamps * self._to_pd + made.pause_ns
+        alone = (
+            footprint.statements * statement
+            + footprint.timestamps * self._to_pd
+            + footprint.pause_ns
+        )
         means = {kind: each.mean for kind, each in requests.items()}
         services = {kind: each.mean for kind, each in inside.items()}
         latched: dict[RequestKind, float] = {
-            "lock": conflicts.latched, "prewrite": own * made.own_locks.requests
+            "lock": conflicts.latched, "prewrite": own * footprint.own_locks.requests
         }  # fmt: skip
         for kind in latched.keys() & means.keys():
-            means[kind] += latched[kind] / made.requests[kind].count
-            services[kind] += latched[kind] / made.requests[kind].count
-        transaction = alone + _waited_for(made.rounds, requests) + conflicts.waits + own
+            means[kind] += latched[kind] / footprint.requests[kind].count
+            services[kind] += latched[kind] / footprint.requests[kind].count
+        transaction = alone + _waited_for(footprint.rounds, requests) + conflicts.waits + own
         return Response(means, services, transaction, held + own, conflicts.retries)
 
     def _handled(self, load: StoreLoad) -> Delay:
@@ -235,9 +239,9 @@ class ResponseTimes:
 
     def _statement(self, txn_per_s: float) -> tuple[float, float]:
         """Returns a statement's time with its round trip to the client, and its time on TiDB."""
-        made, met = self._footprint, txn_per_s * self._others
+        footprint, met = self._footprint, txn_per_s * self._others
         cost_ns = statement_ns(
-            self._scenario, made, changing=made.changing_statements / made.statements
+            self._scenario, footprint, changing=footprint.changing_statements / footprint.statements
         )
         tidb = sum(self._tidb.times_ns(cost_ns, met))
         client = self._client.times_ns(self._scenario.hardware.cpu.client_statement_ns, met)

@@ -40,29 +40,29 @@ class RunCost:
     """On one quiet core."""
 
 
-def run_cost(scenario: Scenario, footprint: Footprint, found: Balance) -> RunCost:
+def run_cost(scenario: Scenario, footprint: Footprint, balance: Balance) -> RunCost:
     """Returns what one unit of a scenario takes; transactions end with the run, not before."""
-    run, load, cluster = scenario.run, found.load, scenario.cluster
+    run, load, cluster = scenario.run, balance.load, scenario.cluster
     simulated_s = (run.simulated_warmup_ns + run.measure_ns) / NS_PER_S
-    requests = sum(each.count for each in footprint.requests.values()) + found.response.retries
+    requests = sum(each.count for each in footprint.requests.values()) + balance.response.retries
     client = footprint.statements + 2 * footprint.timestamps + 3 * requests
-    if scenario.tikv.pipelined and not found.in_memory:
+    if scenario.tikv.pipelined and not balance.in_memory:
         client += footprint.lock_requests
     rounds_per_s = load.pollers.rounds * NS_PER_S
     proposed = (
-        found.store.proposed.count * found.txn_per_s / cluster.stores / max(rounds_per_s, 1e-9)
+        balance.store.proposed.count * balance.txn_per_s / cluster.stores / max(rounds_per_s, 1e-9)
     )
     sends = 2 * (cluster.replicas - 1) * (1 - exp(-proposed))
     store = rounds_per_s * (1 + sends) + load.fsyncs_per_s + load.entries_per_s + _TICKS_PER_S
-    per_s = found.txn_per_s * client + cluster.stores * store
+    per_s = balance.txn_per_s * client + cluster.stores * store
     message_s = cluster.stores * load.messages_per_s * _MESSAGE_S
     touched = sum(
-        group.regions * (1 - exp(-group.visits / group.regions * found.txn_per_s * simulated_s))
+        group.regions * (1 - exp(-group.visits / group.regions * balance.txn_per_s * simulated_s))
         for group in footprint.region_groups
     )
     return RunCost(
         events=per_s * simulated_s,
-        events_per_txn=per_s / found.txn_per_s,
+        events_per_txn=per_s / balance.txn_per_s,
         simulated_s=simulated_s,
         memory_bytes=_PROCESS_BYTES + touched * _REGION_BYTES * cluster.replicas / 3,
         seconds=_SETUP_S + simulated_s * (per_s * _EVENT_S + message_s),

@@ -51,30 +51,30 @@ def locks_stay_in_memory(scenario: Scenario) -> bool:
     return tikv.lock_mode == "in_memory" and (oldest >= IN_MEMORY_SINCE or tikv.force_in_memory)
 
 
-def balance(scenario: Scenario, footprint: Footprint) -> Balance:
+def balance_of(scenario: Scenario, footprint: Footprint) -> Balance:
     """Returns a scenario's throughput with the load and the times that go with it."""
     in_memory = locks_stay_in_memory(scenario)
     think = scenario.workload.think_time
     think_ns = mean_ns(think) if think and scenario.workload.threads else 0.0
     times = ResponseTimes(scenario, footprint, in_memory=in_memory)
     lock_share = 0.0 if in_memory else 1.0
-    found = _balance(StoreModel(scenario, footprint, lock_share), times, think_ns)
+    balance = _balance(StoreModel(scenario, footprint, lock_share), times, think_ns)
     for _ in range(_MEMORY_STEPS if in_memory else 0):
-        held_s = (found.response.held + found.response.lock) / NS_PER_S
+        held_s = (balance.response.held + balance.response.lock) / NS_PER_S
         groups, before = footprint.region_groups, lock_share
-        lock_share = refused_by_memory(scenario, groups, found.txn_per_s, held_s)
+        lock_share = refused_by_memory(scenario, groups, balance.txn_per_s, held_s)
         if abs(lock_share - before) < _SAME_SHARE:
             break
-        found = _balance(StoreModel(scenario, footprint, lock_share), times, think_ns)
-    return found
+        balance = _balance(StoreModel(scenario, footprint, lock_share), times, think_ns)
+    return balance
 
 
 def _balance(store: StoreModel, times: ResponseTimes, think_ns: float) -> Balance:
     """Returns the balance of a scenario whose lock tables refuse a given share."""
     scenario = store.scenario
     workload = scenario.workload
-    made = store.footprint
-    client, tidb = client_machine(scenario, made), tidb_nodes(scenario, made)
+    footprint = store.footprint
+    client, tidb = client_machine(scenario, footprint), tidb_nodes(scenario, footprint)
     in_memory = locks_stay_in_memory(scenario)
     tried: list[Balance] = []
 
@@ -85,20 +85,20 @@ def _balance(store: StoreModel, times: ResponseTimes, think_ns: float) -> Balanc
         load = store.at(txn_per_s, opening=opening, near=near)
         response, nodes = times.at(store, load), tidb
         if response.retries:
-            nodes = tidb_nodes(scenario, made, response.retries)
+            nodes = tidb_nodes(scenario, footprint, response.retries)
             opening = nodes.opening(txn_per_s)
             load = store.at(txn_per_s, response.retries, opening, near=load)
         tried.append(Balance(txn_per_s, load, response, store, nodes, in_memory, think_ns))
         return tried[-1]
 
-    def used(found: Balance) -> float:
-        rate = found.txn_per_s
-        return max(found.load.used, client.used(rate), found.tidb.used(rate))
+    def used(balance: Balance) -> float:
+        rate = balance.txn_per_s
+        return max(balance.load.used, client.used(rate), balance.tidb.used(rate))
 
     def bounded(txn_per_s: float) -> float:
-        found = at(txn_per_s)
-        law = threads * NS_PER_S / (found.response.transaction + think_ns)
-        return min(law, txn_per_s * MOST_USED / used(found))
+        balance = at(txn_per_s)
+        law = threads * NS_PER_S / (balance.response.transaction + think_ns)
+        return min(law, txn_per_s * MOST_USED / used(balance))
 
     if workload.threads is None:
         assert workload.rate_per_s is not None, "a workload has threads or a rate"

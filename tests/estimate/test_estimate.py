@@ -6,7 +6,7 @@ import pytest
 
 from analysis.study.load import load_study
 from analysis.study.study import Study
-from sim.estimate import Estimate, Footprint, estimate, footprint, same_footprint
+from sim.estimate import Estimate, Footprint, estimate, footprint_of, same_footprint
 from sim.scenario.fields import Quantity
 from sim.scenario.schema.hardware import CpuCosts
 from sim.scenario.section import keys_of
@@ -23,7 +23,7 @@ def estimates_of(name: str, *overrides: str) -> dict[str, Estimate]:
     drawn: Footprint | None = None
     found = {}
     for variant, scenario in study.variants.items():
-        drawn = drawn or footprint(scenario)
+        drawn = drawn or footprint_of(scenario)
         found[variant] = estimate(scenario, drawn)
     return found
 
@@ -89,7 +89,7 @@ def test_a_closed_loop_is_near_the_exact_network(threads: int) -> None:
     found = estimates_of("crash", *one_core, "workload.rate=null", f"workload.threads={threads}")[
         "sync"
     ]
-    statements = footprint(next(iter(study_of("crash").variants.values()))).statements
+    statements = footprint_of(next(iter(study_of("crash").variants.values()))).statements
     exact, _ = mean_value_analysis(threads, [statements], known(alone.response_ms) - statements)
     assert found.txn_per_s == pytest.approx(exact * 1000, rel=0.1)
 
@@ -154,7 +154,7 @@ def test_pollers_that_wait_for_the_log_all_the_time_can_do_more() -> None:
 
 
 def test_any_cost_may_be_nothing() -> None:
-    drawn = footprint(study_of("quickstart").variants["pipelined"])
+    drawn = footprint_of(study_of("quickstart").variants["pipelined"])
     for cost, key in keys_of(CpuCosts).items():
         if not isinstance(key.form, Quantity):
             continue

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from analysis.study.load import load_study
-from sim.estimate import Footprint, draw, footprint, mean_of
+from sim.estimate import Footprint, draw, footprint_of, mean_of
 from sim.estimate.transaction_plan import RequestKind
 from sim.record.facts import MemorySink
 from sim.scenario import Scenario
@@ -42,7 +42,7 @@ def test_requests_and_records_are_those_of_a_simulated_session(
     name: str, overrides: tuple[str, ...], seconds: float
 ) -> None:
     scenario = scenario_of(name, "hardware.cpu.cv=0", *overrides)
-    made, seen = footprint(scenario), simulated(scenario, seconds)
+    made, seen = footprint_of(scenario), simulated(scenario, seconds)
     for kind in ("lock", "prewrite", "commit"):
         counted = seen.get((f"{kind}_rpcs", "all"), 0.0)
         assert _count(made, kind) == pytest.approx(counted, rel=0.04, abs=0.01)
@@ -66,7 +66,7 @@ def _count(made: Footprint, kind: str) -> float:
 
 def test_bytes_of_entries_are_those_that_are_proposed() -> None:
     scenario = scenario_of("sysbench_write_only", "workload.threads=2")
-    made, seen = footprint(scenario), simulated(scenario, 2.0)
+    made, seen = footprint_of(scenario), simulated(scenario, 2.0)
     kinds: tuple[RequestKind, ...] = ("lock", "prewrite", "commit")
     for kind in kinds:
         command = made.requests[kind]
@@ -76,7 +76,7 @@ def test_bytes_of_entries_are_those_that_are_proposed() -> None:
 
 
 def test_one_phase_commit_writes_versions_at_once() -> None:
-    made = footprint(scenario_of("hot_row"))
+    made = footprint_of(scenario_of("hot_row"))
     assert "commit" not in made.requests
     assert made.requests["prewrite"].data_cf > 0
     assert made.requests["prewrite"].tombstones > 0
@@ -85,14 +85,14 @@ def test_one_phase_commit_writes_versions_at_once() -> None:
 def test_two_phase_commit_asks_for_a_timestamp_and_waits_for_the_primary() -> None:
     settings = ("cluster.tidb.tidb_enable_async_commit=false",
                 "cluster.tidb.tidb_enable_1pc=false")  # fmt: skip
-    plain, quick = footprint(scenario_of("crash", *settings)), footprint(scenario_of("crash"))
+    plain, quick = footprint_of(scenario_of("crash", *settings)), footprint_of(scenario_of("crash"))
     assert ("commit", 1) in plain.rounds
     assert ("commit", 1) not in quick.rounds
     assert plain.timestamps == pytest.approx(2.0)
 
 
 def test_classes_count_with_their_true_share() -> None:
-    made = footprint(scenario_of("rfc77"))
+    made = footprint_of(scenario_of("rfc77"))
     few = mean_of(draw(scenario_of("rfc77"), 200))
     # NewOrder locks ten stock rows, a Delivery 130 rows: what is drawn is weighted.
     assert made.requests["lock"].keys == pytest.approx(few.requests["lock"].keys, rel=0.06)
@@ -100,10 +100,10 @@ def test_classes_count_with_their_true_share() -> None:
 
 
 def test_a_hot_row_is_found() -> None:
-    hot = footprint(scenario_of("hot_row")).contention
+    hot = footprint_of(scenario_of("hot_row")).contention
     assert (hot.hottest, hot.collision) == pytest.approx((1.0, 1.0))
     assert hot.statements_held == pytest.approx(2.0)  # UPDATE and COMMIT
-    spread = footprint(scenario_of("sysbench_write_only")).contention
+    spread = footprint_of(scenario_of("sysbench_write_only")).contention
     assert spread.hottest == 0.0
 
 
@@ -116,6 +116,6 @@ def test_a_hot_row_is_found() -> None:
     ],
 )
 def test_what_knows_its_locks_looks_for_no_versions(name: str, sought: dict[str, float]) -> None:
-    requests = footprint(scenario_of(name)).requests
+    requests = footprint_of(scenario_of(name)).requests
     shares = {kind: each.sought / each.keys for kind, each in requests.items()}
     assert shares == pytest.approx(sought)
