@@ -8,15 +8,17 @@ for a time ends itself; ``heal_all`` ends all at once.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import ClassVar
 
 from sim.client.tidb import TidbNode
 from sim.protocol.keys import row_key
 from sim.protocol.region import Region
+from sim.raftstore.peer import Peer
 from sim.server.cluster import Cluster
 from sim.server.control import Control
 from sim.swarm.recipe import HELD_POINTS, Fault, Recipe
-from sim.swarm.scenario import NEW_VERSION, OLD_VERSION
+from sim.swarm.scenario import ELECTION_TICKS, NEW_VERSION, OLD_VERSION
 from sim.swarm.workload import ACCOUNTS, INDEX, ORDERS
 from sim.transport.filters import KINDS
 from sim.transport.messages import DiskUsage
@@ -81,9 +83,12 @@ class Faults:
         to_store = region.stores[fault.where % len(region.stores)]
         self._control.transfer_leader(region.region_id, to_store)
 
-    def _split(self, fault: Fault) -> None:
+    def _split_key(self, fault: Fault) -> bytes:
         table = (ACCOUNTS, ACCOUNTS, ACCOUNTS, ORDERS, INDEX)[fault.where % 5]
-        key = row_key(table, fault.where // 5 % self._recipe.rows + 1)
+        return row_key(table, fault.where // 5 % self._recipe.rows + 1)
+
+    def _split(self, fault: Fault) -> None:
+        key = self._split_key(fault)
         region = self._cluster.pd.routes.locate(key).region
         if region.start_key != key:
             self._control.split_region(region.region_id, key)
@@ -187,6 +192,43 @@ class Faults:
             self._control.transfer_leader(region_id, others[fault.where % len(others)])
             self._later(fault, lambda _: self._back(region_id, here))
 
+    def _reelect(self, fault: Fault) -> None:
+        """Lets a leader step down behind a split that it cannot apply, and be elected again.
+
+        It does not hear its followers, who hear it, until it steps down; it stands for election as
+        soon as they may vote. What its commands have to propose waits for that.
+        """
+        key = self._split_key(fault)
+        region = self._cluster.pd.routes.locate(key).region
+        leader = self._cluster.leader_of(region.region_id)
+        if leader is None or region.start_key == key:
+            return
+        for point in ("before_apply", "before_propose"):
+            self._hold_up(fault, point, leader.store, region.region_id)
+            fault = replace(fault, value=fault.value - 2 * self._recipe.tick_ms)
+        self._control.split_region(region.region_id, key)
+        env = self._cluster.env
+        env.at(env.now_ns + 5 * NS_PER_MS, self._deafen, leader)
+
+    def _deafen(self, leader: Peer) -> None:
+        """Keeps a leader from hearing its followers; when it has stepped down, it stands again."""
+        env, filters, region_id = self._cluster.env, self._cluster.filters, leader.region.region_id
+        rule = filters.drop(dst=leader.store, region=region_id)
+        tick_ns = self._recipe.tick_ms * NS_PER_MS
+
+        def look(_: object) -> None:
+            if leader.is_leader and not self._over:
+                env.at(env.now_ns + tick_ns, look, None)
+            else:
+                filters.remove(rule)
+                env.at(env.now_ns + ELECTION_TICKS * tick_ns, stand, None)
+
+        def stand(_: object) -> None:
+            if not self._over and not leader.died:
+                self._control.campaign(region_id, leader.store)
+
+        look(None)
+
     def _back(self, region_id: int, to_store: int) -> None:
         if not self._over:
             self._control.transfer_leader(region_id, to_store)
@@ -246,6 +288,7 @@ class Faults:
         "hold_apply": _hold_apply,
         "hold_writes": _hold_writes,
         "away_and_back": _away_and_back,
+        "reelect": _reelect,
         "lag": _lag,
         "forget_routes": _forget_routes,
         "upgrade": _upgrade,

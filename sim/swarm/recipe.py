@@ -155,6 +155,9 @@ _AMPLIFICATIONS: Final = (3, 1000)
 _RACING: Final = 0.4
 """Share of runs that have races: a few faults that together lead where one alone hardly does."""
 
+_REELECTED: Final = 0.15
+"""Share of runs in which a leader is elected again in the term after its own."""
+
 _TOGETHER: Final = 0.4
 """Share of faults that come right after another and are about the same: races need that."""
 
@@ -200,7 +203,10 @@ def recipe_of(seed: int) -> Recipe:
     amplification = _one_of(streams.stream("swarm/compaction"), _AMPLIFICATIONS)
     recipe = replace(recipe, replicas=min(copies, recipe.stores), write_amplification=amplification)
     races = streams.stream("swarm/races")
-    return _with_races(recipe, races) if races.random() < _RACING else recipe
+    if races.random() < _RACING:
+        recipe = _with_races(recipe, races)
+    reelections = streams.stream("swarm/reelections")
+    return _with_reelection(recipe, reelections) if reelections.random() < _REELECTED else recipe
 
 
 def _one_of(stream: Stream, choices: Sequence[Choice]) -> Choice:
@@ -251,6 +257,19 @@ def _with_races(recipe: Recipe, stream: Stream) -> Recipe:
         transfers=max(1, recipe.transfers),
         faults=tuple(sorted(faults, key=lambda fault: fault.at_ns)),
     )
+
+
+def _with_reelection(recipe: Recipe, stream: Stream) -> Recipe:
+    """Returns a recipe in which a leader steps down and is elected again behind a split of its own.
+
+    It takes some thirty ticks; what the leader has promised before is proposed after that.
+    """
+    held_ms = stream.randint(32, 40) * recipe.tick_ms
+    at_ms = stream.randint(0, max(1, recipe.busy_ns // NS_PER_MS - held_ms))
+    key = stream.randint(0, 59) // 5 * 5 + stream.randint(0, 2)  # Among the accounts.
+    fault = Fault(at_ns=at_ms * NS_PER_MS, verb="reelect", which=0, where=key, value=held_ms)
+    faults = sorted((*recipe.faults, fault), key=lambda fault: fault.at_ns)
+    return replace(recipe, faults=tuple(faults))
 
 
 def _split_race(stream: Stream, at_ns: int, tick_ms: int) -> list[Fault]:

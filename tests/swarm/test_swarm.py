@@ -153,6 +153,8 @@ def test_the_number_of_processes_does_not_matter() -> None:
 def test_seeds_differ_and_have_all_kinds_of_faults() -> None:
     recipes = [recipe_of(seed) for seed in range(200)]
     assert len({str(recipe) for recipe in recipes}) == 200
-    of_races = {"hold_apply", "hold_writes", "away_and_back", "lag", "forget_routes"}
+    of_races = {
+        "hold_apply", "hold_writes", "away_and_back", "lag", "forget_routes", "reelect",
+    }  # fmt: skip
     assert {fault.verb for recipe in recipes for fault in recipe.faults} == {*VERBS, *of_races}
     assert {recipe.behaviour for recipe in recipes} == {"v8.5", "v6.0", "rfc77"}
