@@ -174,11 +174,21 @@ class SensitivityAnalysis(Experiment):
         seen_values = SeenValues(
             base=np.array(base),
             screened=values(screened).reshape(self._trajectories.shape[:2]),
+            screened_at=self._true_shares(),
             sampled_at=blocks,
             sampled=values(sampled).reshape(blocks.shape[:2]),
             walks=np.array([values(points) for points in walked]).reshape(len(kept), len(STEPS)),
         )
         return findings_of(self._asked, self._trajectories, kept, seen_values)
+
+    def _true_shares(self) -> Array:
+        """Returns where in its range each factor is on the trajectories, once it is rounded."""
+        factors = self._asked.factors
+        rows = [
+            [each.share_of(each.at(share)) for each, share in zip(factors, row, strict=True)]
+            for row in self._rows(self._trajectories)
+        ]
+        return np.array(rows).reshape(self._trajectories.shape)
 
     def _value(
         self, seen: Seen, outcome: SensitivityOutcome, point: Point, replication: int

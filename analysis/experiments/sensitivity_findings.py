@@ -21,6 +21,7 @@ from analysis.statistics.sensitivity import (
     Indices,
     effect_of_noise,
     morris_effects,
+    over_true_steps,
     sobol_indices,
 )
 from analysis.study.sections import Sensitivity
@@ -102,6 +103,8 @@ class SensitivityFindings:
     """Between replications at the centre; NaN with fewer than two."""
     floor: float
     """mu_star that luck alone stays below; 0 if it is not known."""
+    above_noise: NDArray[np.bool_]
+    """Which factors move the outcome more than luck does."""
     effects: Effects
     kept: Sequence[int]
     indices: Indices | None
@@ -128,11 +131,6 @@ class SensitivityFindings:
         found = self.indices
         return found.first, found.first_conf, found.total, found.total_conf
 
-    @property
-    def above_noise(self) -> NDArray[np.bool_]:
-        """Which factors move the outcome more than luck does."""
-        return np.asarray(np.nan_to_num(self.effects.mu_star) > self.floor)
-
 
 @dataclass(frozen=True, slots=True)
 class SeenValues:
@@ -141,6 +139,7 @@ class SeenValues:
     Attributes:
         base: at the centre, of shape (replications,).
         screened: on trajectories, of shape (trajectories, factors + 1).
+        screened_at: true shares there, of shape (trajectories, factors + 1, factors).
         sampled_at: shares of the kept factors in blocks, of shape (samples, kept + 2, kept).
         sampled: there, of shape (samples, kept + 2).
         walks: of shape (kept, steps).
@@ -148,6 +147,7 @@ class SeenValues:
 
     base: Array
     screened: Array
+    screened_at: Array
     sampled_at: Array
     sampled: Array
     walks: Array
@@ -181,7 +181,8 @@ def findings_of(
         base=base,
         deviation=deviation,
         floor=floor,
-        effects=effects,
+        above_noise=np.asarray(np.nan_to_num(effects.mu_star) > floor),
+        effects=over_true_steps(effects, trajectories, values.screened_at),
         kept=kept,
         indices=indices,
         fit=fit,

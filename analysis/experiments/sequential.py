@@ -20,7 +20,7 @@ import numpy as np
 
 from analysis.experiments.experiment import Experiment, Request, Seen
 from analysis.metrics.catalogue import MetricKey
-from analysis.statistics.intervals import Array, log_ratios
+from analysis.statistics.intervals import Array, has_zeros, log_ratios
 from analysis.statistics.precision import relative_half_widths, replications_needed
 from analysis.study.run import Precision, Target
 from analysis.study.units import Point, point_words
@@ -126,14 +126,15 @@ class SequentialDesign(Experiment):
                 if target.against is not None:
                     against = self._values(seen, point, target.against, target.key, count)
                     values = _logarithms(values, against)
+                error = target.bucket_error
                 there = values[~np.isnan(values)]
                 half_width, needed = math.nan, 0
                 if len(there):
-                    half_width = float(relative_half_widths(there[None, :])[0])
+                    half_width = float(relative_half_widths(there[None, :])[0]) + error
                 # A figure that does not exist wants no more; a unit that failed has to be replaced.
                 if len(there) > 1:
                     missing = count * batches - len(there)
-                    needed = replications_needed(there, target.width) + missing
+                    needed = replications_needed(there, target.width - error) + missing
                 yield _Reached(
                     point,
                     replace(target, variant=variant),
@@ -193,8 +194,11 @@ class SequentialDesign(Experiment):
 def _logarithms(values: Array, against: Array) -> Array:
     """Returns the logarithms of the ratios that exist, moved so that their mean is 1.
 
-    Their relative half width is then that of the ratio's interval in ``summary.json``.
+    Their relative half width is then that of the ratio's interval in ``summary.json``, which there
+    is none of if one of the values is 0.
     """
+    if has_zeros(values, against):
+        return np.array([], dtype=np.float64)
     logarithms = log_ratios(values, against)
     logarithms = logarithms[~np.isnan(logarithms)]
     return logarithms - logarithms.mean() + 1 if len(logarithms) else logarithms

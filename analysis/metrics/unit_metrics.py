@@ -182,8 +182,13 @@ def _request_latency(counters: dict[str, pd.DataFrame]) -> list[pd.DataFrame]:
     asked = answered.where(answered > 0)
     times = {"request_latency_ms": "request_ns", "request_service_ms": "request_service_ns"}
     return [
-        _as_metric(with_sums(counters[fact])[answered.columns] / asked * MS_PER_NS, metric)
+        _as_metric(
+            # A kind of which no answer was a success has no time inside the store.
+            with_sums(counters[fact]).reindex(columns=answered.columns) / asked * MS_PER_NS,
+            metric,
+        )
         for metric, fact in times.items()
+        if fact in counters
     ]
 
 

@@ -182,7 +182,8 @@ def quantiles(
     """Reads quantiles off histograms: the bucket in which each rank falls, and where in it.
 
     That is the first bucket whose cumulated count reaches the rank. Where in a bucket a value lies
-    is a guess, and it may not be above the greatest that was recorded.
+    is a guess: its values divide it into equal parts, each in the middle of its own. It may not be
+    above the greatest that was recorded.
 
     Args:
         merged: ``keys``, ``bucket``, ``count``, each bucket of a histogram once.
@@ -207,7 +208,8 @@ def quantiles(
     for stat, share in shares.items():
         rank = share * total
         hit = np.flatnonzero((rank > below) & (rank <= up_to))
-        guessed = values_within(bucket[hit], (rank[hit] - below[hit]) / count[hit])
+        place = np.ceil(rank[hit]) - below[hit] - 0.5
+        guessed = values_within(bucket[hit], place / count[hit])
         value = np.fmin(guessed, most[hit])
         named = ordered.select(list(keys)).take(pa.array(hit))
         parts.append(with_columns(named, stat=stat, value=value, rank=rank[hit], total=total[hit]))

@@ -80,14 +80,21 @@ def paired_ratios(values: Array, baselines: Array) -> tuple[Array, Array, Array]
 
     A pair is the same replication of both: it shares its random draws, so what differs is the
     variant. The ratio is the geometric mean of the pairs' ratios; its interval is a t interval of
-    their logarithms. A pair with a value or baseline that is not positive does not count; if none
-    is left, the ratio is that of the means, without an interval.
+    their logarithms. A pair that lacks one of the two does not count. If a value or a baseline is 0
+    in any pair, the ratio is that of the means, without an interval: the other pairs would be those
+    in which something happened.
     """
     logs = log_ratios(values, baselines)
-    middle, half = means(logs), half_widths(logs)
+    lost = has_zeros(values, baselines)
+    middle, half = means(logs), np.where(lost, np.nan, half_widths(logs))
     of_means = _ratio_of_means(values, baselines)
-    ratio = np.where(np.isnan(middle), of_means, np.exp(middle))
+    ratio = np.where(lost | np.isnan(middle), of_means, np.exp(middle))
     return ratio, np.exp(middle - half), np.exp(middle + half)
+
+
+def has_zeros(values: Array, baselines: Array) -> NDArray[np.bool_]:
+    """Returns which rows have a pair whose value or baseline is not positive; shape (rows,)."""
+    return np.asarray(((values <= 0) | (baselines <= 0)).any(axis=-1))
 
 
 def log_ratios(values: Array, baselines: Array) -> Array:

@@ -14,7 +14,7 @@ Modelling & Software 22 (2007) 1509-1518 (mu*); Saltelli et al., Computer Physic
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 import numpy as np
@@ -116,6 +116,29 @@ def morris_effects(shares: Array, values: Array, levels: int, seed: int) -> Effe
     names = ("mu", "mu_star", "mu_star_conf", "sigma")
     mu, mu_star, conf, sigma = (np.asarray(found[name], dtype=np.float64) for name in names)
     return Effects(mu, mu_star, conf, sigma, used, varies=True)
+
+
+def over_true_steps(effects: Effects, shares: Array, true_shares: Array) -> Effects:
+    """Returns effects over the steps that factors made, where these were rounded to whole numbers.
+
+    A switch, for one, is only ever moved over its whole range, not over two thirds of it.
+
+    Args:
+        effects: over the steps of ``shares``.
+        shares: as ``morris_trajectories`` gave them.
+        true_shares: of the same shape: where in its range each factor was.
+    """
+    steps, true_steps = (
+        np.abs(np.diff(of, axis=1)).sum(axis=(0, 1)) for of in (shares, true_shares)
+    )
+    scale = steps / np.where(true_steps > 0, true_steps, np.nan)
+    return replace(
+        effects,
+        mu=effects.mu * scale,
+        mu_star=effects.mu_star * scale,
+        mu_star_conf=effects.mu_star_conf * scale,
+        sigma=effects.sigma * scale,
+    )
 
 
 def effect_of_noise(deviation: float, trajectories: int, levels: int) -> float:

@@ -6,9 +6,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from analysis.metrics.catalogue import MetricKey
+from analysis.metrics.catalogue import QUANTILES, MetricKey
 from analysis.study.expectation import Expectation
 from analysis.study.figures import FIGURE
+from sim.record.histogram import RELATIVE_ERROR
 from sim.scenario.fields import WIDTH, Count, MapOf, Wrong
 from sim.scenario.schema.run import Run
 
@@ -101,6 +102,13 @@ class Target:
     def compared(self) -> tuple[str, ...]:
         """The two variants of a ratio; none of a figure."""
         return () if self.variant is None or self.against is None else (self.variant, self.against)
+
+    @property
+    def bucket_error(self) -> float:
+        """By how much a histogram's buckets may make it wider, relative to it; 0 for a mean."""
+        if self.key.stat not in QUANTILES:
+            return 0.0
+        return RELATIVE_ERROR if self.against is None else (1.0 + RELATIVE_ERROR) ** 2 - 1.0
 
     def is_about(self, point: Mapping[str, Any]) -> bool:
         """Returns whether it is wanted at a point."""

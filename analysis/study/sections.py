@@ -6,13 +6,21 @@ threads or transactions a second. What goes into a point is spelled as a scenari
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Final, Literal, NamedTuple, get_args
 
 from analysis.metrics.catalogue import MetricKey
 from analysis.study.figures import FIGURE, LIMIT, limit_of, limit_text
-from analysis.study.interpolation import Scale, Value, between, number_text, rounded
+from analysis.study.interpolation import (
+    Scale,
+    Value,
+    amount_of,
+    between,
+    number_text,
+    rounded,
+)
 from sim.scenario.fields import (
     ANYTHING,
     WIDTH,
@@ -42,7 +50,8 @@ class RangeSection(Section):
     """A key between two values."""
 
     between: tuple[Any, ...] = ListOf(ANYTHING, at_least=2, at_most=2).key(
-        "The lowest and the highest value, such as [100us, 1ms]."
+        "The lowest and the highest value, such as [100us, 1ms]. Between two whole numbers only "
+        "whole numbers are taken: write 1.0 for a key that has fractions."
     )
     scale: Scale = OneOf(*get_args(Scale)).key(
         "log: equal steps are equal ratios. Source: our own default.", default="linear"
@@ -219,6 +228,12 @@ class Range:
     def at(self, share: float, telling: int = 4) -> Value:
         """Returns the value ``share`` (0 to 1) of the way, as a file would write it."""
         return between(self.low, self.high, share, self.scale, telling)
+
+    def share_of(self, value: Value) -> float:
+        """Returns how far along the way a value is: ``at`` backwards, after it has rounded."""
+        ends = amount_of(self.low), amount_of(value), amount_of(self.high)
+        low, amount, high = map(math.log, ends) if self.scale == "log" else ends
+        return (amount - low) / (high - low)
 
 
 @dataclass(frozen=True, kw_only=True)

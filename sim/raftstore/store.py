@@ -20,6 +20,7 @@ from sim.raftstore.disk_bytes import DiskBytes
 from sim.raftstore.disk_full import report_received
 from sim.raftstore.kv_engine import Amplification, KvEngine
 from sim.raftstore.log_engine import LogEngine, LogFormat
+from sim.raftstore.msg import Campaign
 from sim.raftstore.peer import Peer
 from sim.raftstore.peer_fsm import PeerFsm
 from sim.raftstore.poller import StorePool
@@ -101,7 +102,10 @@ class Raftstore:
         self._ctx.router.clear()
 
     def restart(self) -> None:
-        """Starts the process again; its replicas follow a leader, or stand for election."""
+        """Starts the process again; its replicas follow a leader, or stand for election.
+
+        The only replica of a region does so at once (peer.rs, ``Peer::new``).
+        """
         ctx = self._ctx
         ctx.up = True
         ctx.transport.mute = False
@@ -115,6 +119,8 @@ class Raftstore:
             self.proposals.refresh(peer)
             if peer.state.merging:
                 self._fsm.merge.resume(peer)
+            if peer.raft.voters == (ctx.store_id,):
+                ctx.router.deliver(peer, Campaign())
 
     def _receive_without_peer(self, message: RaftMessage) -> None:
         """Takes a message for a replica that is not here, or not yet."""

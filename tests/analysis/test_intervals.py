@@ -70,6 +70,15 @@ def test_zero_against_something_is_a_ratio_without_an_interval() -> None:
     assert math.isnan(paired_ratios(rows([0, 0]), rows([0, 0]))[0][0])
 
 
+def test_pairs_without_a_zero_do_not_speak_for_those_with_one() -> None:
+    ratio, low, _ = paired_ratios(rows([3, 2, 4, 1, 10, 2]), rows([0, 0, 0, 0, 5, 1]))
+    assert ratio[0] == pytest.approx(22 / 6)
+    assert math.isnan(low[0])
+    gap, low, _ = paired_ratios(rows([3, 2, math.nan]), rows([1, 1, 1]))
+    assert gap[0] == pytest.approx(math.sqrt(6))
+    assert low[0] < gap[0]
+
+
 def test_intervals_cover_what_they_promise() -> None:
     # 4,000 studies of six replications: 95 % +- 1 % of the intervals hold the true mean.
     draws = np.random.Generator(np.random.PCG64(3)).normal(7, 2, (4000, 6))

@@ -14,6 +14,7 @@ from analysis.statistics.sensitivity import (
     effect_of_noise,
     morris_effects,
     morris_trajectories,
+    over_true_steps,
     sobol_blocks,
     sobol_indices,
 )
@@ -54,6 +55,15 @@ def test_effects_of_a_linear_function_are_its_weights() -> None:
     assert effects.mu_star == pytest.approx(np.abs(WEIGHTS))
     assert effects.sigma == pytest.approx(np.zeros(3))
     assert (effects.used, effects.varies) == (5, True)
+
+
+def test_a_switch_is_moved_over_its_whole_range() -> None:
+    shares = morris_trajectories(3, 8, 4, seed=2)
+    switched = shares.copy()
+    switched[..., 0] = np.round(switched[..., 0])
+    found = morris_effects(shares, linear(switched), 4, seed=1)
+    assert over_true_steps(found, shares, switched).mu == pytest.approx(WEIGHTS)
+    assert found.mu[0] == pytest.approx(1.5 * WEIGHTS[0])
 
 
 def test_an_effect_that_depends_on_others_has_a_sigma() -> None:

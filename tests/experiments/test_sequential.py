@@ -13,6 +13,7 @@ from analysis.experiments.sequential import SequentialDesign
 from analysis.metrics.catalogue import MetricKey
 from analysis.statistics.precision import relative_half_widths
 from analysis.study.run import Precision, Target
+from sim.record.histogram import RELATIVE_ERROR
 from tests.experiments.fake_seen import FakeSeen, run_to_the_end
 
 LATENCY = MetricKey("lock_latency_ms", "all", "p99")
@@ -76,7 +77,8 @@ def test_a_batch_counts_as_a_replication() -> None:
     for target in experiment.conclusion(seen)["targets"]:
         requests = [Request(LOUD, target["variant"], part) for part in range(4 * count)]
         values = np.array([[noisy(request, LATENCY) for request in requests]])
-        assert target["reached"] == relative_half_widths(values)[0] <= 0.1
+        half_width = relative_half_widths(values)[0] + RELATIVE_ERROR  # of the histogram's buckets
+        assert target["reached"] == half_width <= 0.1
         assert target["replications"] == count
 
 

@@ -101,6 +101,9 @@ def test_a_request_takes_the_mean_of_its_kind() -> None:
     assert metrics["request_latency_ms", "all", "mean"] == pytest.approx(2.0)
     assert metrics["request_service_ms", "get", "mean"] == pytest.approx(0.5)
     assert metrics["request_service_ms", "commit", "mean"] == pytest.approx(4.0)
+    only_errors = published(*counted[:-1])
+    assert only_errors["request_latency_ms", "commit", "mean"] == pytest.approx(5.0)
+    assert ("request_service_ms", "commit", "mean") not in only_errors
     unasked = published(*counted[::2])
     assert ("request_latency_ms", "commit", "mean") not in unasked
 
