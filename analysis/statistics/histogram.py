@@ -1,8 +1,8 @@
 """Values read off an exponential histogram: the bucket of a rank, and where in it the value lies.
 
 Law: a rank falls into the first bucket whose cumulated count reaches it. The values of a bucket are
-taken to divide it, on a log scale, into equal parts, each in the middle of its own: off by less than
-the bucket's width (a single value by half of it), and by nothing on average.
+taken to divide it, on a log scale, into equal parts, each in the middle of its own: off by less
+than the width of the bucket (a single value by half of it), and by nothing on average.
 """
 
 from __future__ import annotations
