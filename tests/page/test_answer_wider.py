@@ -106,8 +106,18 @@ def swept(*ratios: tuple[float, float], variants: Sequence[str] = TWO) -> Findin
         (
             [(0.5, 0.02), (0.99, 0.02), (0.8, 0.02)],
             "2.00 ms with pipelined, 1.00 to 1.98 ms with in_memory; difference from "
-            "−50 % [−52, −48] (at threads 10) to −1 % [−3, +1] (at threads 20); no clear "
+            "−50 % [−52, −48] (at threads 10) to −20 % [−22, −18] (at threads 30); no clear "
             "difference at 1 of 3 points",
+        ),
+        (
+            [(0.5, 0.02), (0.75, 0.4), (1.2, 0.3)],
+            "2.0 ms with pipelined, 1.00 to 2.4 ms with in_memory; difference −50 % [−52, −48] "
+            "(at threads 10); no clear difference at 2 of 3 points",
+        ),
+        (
+            [(0.75, 0.4), (1.2, 0.3), (1.5, 1.6)],
+            "2.0 ms with pipelined, 1.5 to 3.0 ms with in_memory; no clear difference at 2, no "
+            "ratio at 1 of 3 points",
         ),
         (
             [(1.01, 0.02), (0.99, 0.02)],
@@ -125,6 +135,26 @@ def test_a_sweep_is_told_by_its_ends_as_far_as_they_are_known(
 ) -> None:
     [said] = of_sweep(swept(*ratios))
     assert said == f"Lock latency, mean: {says}."
+
+
+def test_a_range_has_points_at_which_every_variant_is_known() -> None:
+    of = swept((0.5, 0.02), (0.6, 0.02), (0.7, 0.02))
+    rows = [dict(row) for row in of.summary["rows"]]
+    slow = next(row for row in rows if row["variant"] == "pipelined" and row["point"] ==
+                {"workload.threads": 30})  # fmt: skip
+    slow |= {"value": 3.0, "ci_low": -1.0, "ci_high": 7.0}
+
+    def said() -> str:
+        points = [dict(point) for point in of.points]
+        (told,) = of_sweep(findings(points, rows, list(of.summary["comparisons"])))
+        return told.partition(";")[0]
+
+    assert said() == (
+        "Lock latency, mean: 2.00 ms with pipelined, 1.00 to 1.20 ms with in_memory (at 2 of 3 "
+        "points, where both are known)"
+    )
+    slow |= {"value": 900.0, "ci_low": None, "ci_high": None, "at_least": True}
+    assert said().endswith("in_memory (at 2 of 3 points, where both are known)")
 
 
 def test_latency_of_transactions_is_told_where_nobody_asks_for_a_lock() -> None:
