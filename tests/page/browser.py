@@ -12,6 +12,7 @@ import json
 import re
 import shutil
 import subprocess
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -66,6 +67,23 @@ def look(page: Path, width_px: int, folder: Path, *options: str) -> Seen:
     assert found, seen.stdout[-500:] + seen.stderr[-2000:]
     said = [match["said"] for match in _SAID.finditer(seen.stderr)]
     return Seen(json.loads(html.unescape(found["json"])), said)
+
+
+def run_scripts(scripts: Sequence[str], folder: Path) -> Any:
+    """Runs scripts in an empty page, and returns what one of them hands to ``FOUND``."""
+    page = folder / "scripts.html"
+    found = "function FOUND(all) {{ {}.textContent = JSON.stringify(all); }}".format(
+        'document.getElementById("found")'
+    )
+    page.write_text(
+        '<!DOCTYPE html><meta charset="utf-8"><body><pre id="found"></pre>'
+        + "".join(f"<script>{script}</script>" for script in (found, *scripts)),
+        encoding="utf-8",
+    )
+    seen = _browse(page, folder, "--dump-dom")
+    said = _FOUND.search(seen.stdout)
+    assert said, seen.stdout[-500:] + seen.stderr[-2000:]
+    return json.loads(html.unescape(said["json"]))
 
 
 def _browse(page: Path, folder: Path, *options: str) -> subprocess.CompletedProcess[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -11,10 +12,10 @@ import pytest
 from analysis.page.charts import load_charts, sweep_title
 from analysis.page.content import Charts, Page, section
 from analysis.page.findings import Findings
-from analysis.page.html import html_text
+from analysis.page.html import CHART_SCRIPTS, asset, html_text
 from tests.analysis.sweeps import AMPLIFICATION, APPEND, grid, sweep_summary
 from tests.page import hostile
-from tests.page.browser import chromium, look
+from tests.page.browser import chromium, look, run_scripts
 
 DISK = "hardware: {disk: {raft: {append: {p50: null, p99: null, mean: 700us, cv: 0.35}}}}\n"
 
@@ -79,3 +80,28 @@ def test_a_browser_writes_the_swept_values_under_their_axis(tmp_path: Path, widt
     assert view.found["tooWide"] == []
     assert len(view.found["axes"]) == len(data)
     assert all(ticks.startswith("0.2,0.5,1,3,") for ticks in view.found["axes"])
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(chromium() is None, reason="chromium is not installed: .ci/test_tools.sh")
+def test_a_band_breaks_without_an_interval_and_reaches_the_rim_of_a_log_axis(
+    tmp_path: Path,
+) -> None:
+    line = {"name": "sync", "colour": "#0072b2", "dash": [], "v": [4, 5, 6, None],
+            "lo": [3, None, -1, None], "hi": [5, None, 13, None]}  # fmt: skip
+    chart = {"title": "", "axis": "", "joined": True, "log": True, "x": [1, 2, 3, 4],
+             "views": [{"name": "", "series": [line]}]}  # fmt: skip
+    drawn = """
+        document.body.innerHTML += "<style>.chart-canvas { height: 260px }</style>";
+        var made = new Pessim.Chart(document.body, CHART), plot = made.plot;
+        requestAnimationFrame(function () { FOUND({
+          data: plot.data.slice(1), least: plot.scales.y.min, most: plot.scales.y.max,
+          end: plot.valToPos(-1, "y"), rim: plot.valToPos(plot.scales.y.min, "y")
+        }); });
+    """.replace("CHART", json.dumps(chart))
+    found = run_scripts([*map(asset, CHART_SCRIPTS), drawn], tmp_path)
+    value, low, high = found["data"]
+    assert value == [4, 5, 6, None]
+    assert (low[:3], high[:3]) == ([3, None, -1], [5, None, 13])
+    assert 2 < found["least"] < 3, "what lies below the axis does not stretch it"
+    assert found["end"] > found["rim"]

@@ -51,18 +51,20 @@
 
   function there(value) { return value !== null && value !== undefined; }
 
-  // A line's value, lower and upper end as columns: null breaks a line, undefined does not.
+  // A line's value, lower and upper end as columns: null breaks a line, undefined does not. Without an
+  // interval a band breaks: to a point it would be certain. On a log axis uPlot puts what is 0 or less
+  // below all that is seen, so such a band ends with the axis.
   function columns(chart, line) {
     var missing = chart.joined ? undefined : null, gaps = line.gaps || [];
     var value = [], low = [], high = [];
     line.v.forEach(function (here, at) {
       var none = !there(here) || (chart.log && here <= 0);
       var instead = gaps.indexOf(at) >= 0 ? null : here === undefined ? here : missing;
-      var least = line.lo && there(line.lo[at]) ? line.lo[at] : here;
-      var most = line.hi && there(line.hi[at]) ? line.hi[at] : here;
+      var least = line.lo && line.lo[at], most = line.hi && line.hi[at];
+      var known = there(least) && there(most);
       value.push(none ? instead : here);
-      low.push(none ? instead : chart.log && least <= 0 ? here : least);
-      high.push(none ? instead : most);
+      low.push(none ? instead : known ? least : null);
+      high.push(none ? instead : known ? most : null);
     });
     return [value, low, high];
   }
