@@ -20,12 +20,13 @@ from analysis.metrics.catalogue import STATIONS
 from analysis.metrics.numbers import StudyNumber, change_text, span_text
 from analysis.metrics.rounding import digits, short
 from analysis.report.table import DASH, ReportTable, texts
+from analysis.statistics.saturation import BUSY
 
 Case = Mapping[str, Any]
 Found = Mapping[str, Any]
 
-FULL: Final = 0.8
-"""A station that is busier than this limits the case; below, what passes the limit is no queue."""
+FULL: Final = BUSY
+"""A station as busy as this limits the case; below, what passes the limit may be no queue."""
 
 
 def capacity_tables(found: Found) -> Iterator[ReportTable]:

@@ -33,11 +33,17 @@ def found(figures: Figures, variants: tuple[str, ...] = ("pipelined", "in_memory
 
 
 def test_a_full_station_is_named_with_each_variant() -> None:
-    of = found({POLLERS: (0.93, 0.85), PORTS: (0.2, 0.3), LOG: (0.99, 0.99)})
+    of = found({POLLERS: (0.93, 0.91), PORTS: (0.2, 0.3), LOG: (0.99, 0.99)})
     assert full_words(of, 0) == (
-        "What limits it: store pollers, 85 % busy with in_memory and 93 % with pipelined."
+        "What limits it: store pollers, 91 % busy with in_memory and 93 % with pipelined."
     )
     assert limit_text(of, 0, "pipelined") == "limited by the station “store pollers”, 93 % busy"
+
+
+def test_a_station_with_a_tenth_to_spare_is_not_full() -> None:
+    of = found({POLLERS: (0.89, 0.83)})
+    assert full_words(of, 0) == full_points_words(of) == ""
+    assert "no station is full" in limit_text(of, 0, "pipelined")
 
 
 def test_variants_may_be_limited_by_different_stations() -> None:
@@ -76,7 +82,7 @@ def test_waits_that_are_refused_are_not_called_none() -> None:
 
 
 def test_a_sweep_is_told_at_how_many_points_which_station_is_full() -> None:
-    busy = {"pipelined": [(0.5, 0.2), (0.85, 0.3)], "in_memory": [(0.4, 0.95), (0.9, 0.3)]}
+    busy = {"pipelined": [(0.5, 0.2), (0.92, 0.3)], "in_memory": [(0.4, 0.95), (0.9, 0.3)]}
     points = [{"workload.threads": threads} for threads in (10, 20)]
     rows = [
         {
@@ -89,7 +95,7 @@ def test_a_sweep_is_told_at_how_many_points_which_station_is_full() -> None:
     ]  # fmt: skip
     assert full_points_words(findings(points, rows, [])) == (
         "Of 2 points a station is full at 2 with in_memory (network port of a store, sending or "
-        "store pollers, up to 95 % busy), at 1 with pipelined (store pollers, up to 85 % busy)."
+        "store pollers, up to 95 % busy), at 1 with pipelined (store pollers, up to 92 % busy)."
     )
     assert full_points_words(found({POLLERS: (0.5, 0.6)})) == ""
 
