@@ -15,6 +15,8 @@ from typing import Final
 NOT_KNOWN: Final = "not known yet"
 """What stands for a value whose interval is wider than itself."""
 DIGITS: Final = 3
+LEAST_SHOWN: Final = 0.0005
+"""A ratio that is nearer to 1 reads as a change of 0.0 %."""
 _MOST_DECIMALS: Final = 6
 
 
@@ -127,11 +129,29 @@ def share_with_half_width(share: float, half: float) -> str:
 
 
 def with_ends(ratio: float, low: float, high: float) -> str:
-    """Returns ``0.512 [0.494, 0.530]``."""
+    """Returns ``0.512 [0.494, 0.530]``.
+
+    Where the interval excludes 1, no end reads as 1: ``0.880 [0.770, 0.998]``.
+    """
     if not ratio_is_known(ratio, low, high):
         return NOT_KNOWN
     places = decimals(ratio, min((high - low) / 2, ratio))
+    if is_beside(1.0, low, high):
+        places = places_beside(1.0, (low, high), places)
     return f"{ratio:,.{places}f} [{low:,.{places}f}, {high:,.{places}f}]"
+
+
+def is_beside(one: float, low: float, high: float, by: float = LEAST_SHOWN) -> bool:
+    """Returns whether an interval excludes a number, by as much as a reader sees of it."""
+    return low >= one + by or high <= one - by
+
+
+def places_beside(one: float, ends: tuple[float, float], places: int) -> int:
+    """Returns with how many decimals no end of an interval reads as a number that it excludes."""
+    return next(
+        (more for more in range(places, DIGITS) if all(round(end, more) != one for end in ends)),
+        max(places, DIGITS),
+    )
 
 
 def rounded(value: float, half: float) -> str:

@@ -143,13 +143,10 @@ def _draw(
 
 
 def _band(axes: Axes, drawn: Sequence[tuple[float, StudyNumber]], look: Look) -> None:
-    """Draws a line with markers and its interval; gaps where values are missing."""
+    """Draws a line with markers and its interval; gaps where values or intervals are missing."""
     drawn = sorted(drawn, key=lambda pair: pair[0])
     places, values = [place for place, _ in drawn], [number.value for _, number in drawn]
-    lows, highs = zip(
-        *((n.ci_low, n.ci_high) if n.has_interval else (n.value, n.value) for _, n in drawn),
-        strict=True,
-    )
+    lows, highs = zip(*((number.ci_low, number.ci_high) for _, number in drawn), strict=True)
     axes.fill_between(places, lows, highs, color=look.colour, alpha=0.25, linewidth=0)
     axes.plot(
         places, values, linestyle=look.line, marker=look.marker, color=look.colour, linewidth=1.6,

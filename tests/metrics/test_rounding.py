@@ -56,6 +56,11 @@ def test_the_ends_of_a_ratio_have_its_decimals() -> None:
     assert with_ends(0.4, 0.3, 0.55) == "0.40 [0.30, 0.55]"
     assert with_ends(1.414, 0.017, 115.608) == "not known yet"
     assert with_ends(1297.0, 511.0, 3291.0) == "1,297 [511, 3,291]", "it is greater than 1"
+    assert with_ends(0.88, 0.77, 0.998) == "0.880 [0.770, 0.998]", "better, so no end may read as 1"
+    assert with_ends(1.2, 1.03, 1.4) == "1.20 [1.03, 1.40]"
+    assert with_ends(2.1, 1.04, 3.2) == "2.10 [1.04, 3.20]"
+    assert with_ends(0.88, 0.75, 1.002) == "0.88 [0.75, 1.00]", "it may be 1"
+    assert with_ends(0.9, 0.8, 0.9998) == "0.90 [0.80, 1.00]", "nothing is seen of so little"
     assert with_ends(0.01, 0.002, 0.05) == "0.010 [0.002, 0.050]"
 
 
