@@ -3,7 +3,7 @@
 Cells are equally large, whatever the distance of their values, and say their ratio. Colours are
 those of the logarithm, white at 1. The contour is drawn between the cells' centres, on straight
 lines of the logarithm; a cell whose interval holds the level is framed, since there the side is not
-certain.
+certain. A cell is hatched where the variants cannot be told apart, since its colour may be luck.
 """
 
 from __future__ import annotations
@@ -47,6 +47,10 @@ _BETTER, _WORSE = "#01665e", "#8c510a"
 
 Source: Brewer, ColorBrewer 2.0, 2013.
 """
+
+_HATCHES: Final = {"black": "#404040", "white": "#d8d8d8"}
+"""By the ink that can be read on a cell."""
+_FRAME: Final = (0.0, (2.0, 2.0))
 
 _LEAST_RANGE: Final = 0.05
 """Colours span at least this on the logarithm, so that noise is not painted as a difference."""
@@ -104,7 +108,7 @@ def heat_map(plot: RatioMap) -> Figure:
     bar.set_label(f"{plot.variant} / {plot.view.baseline} (green is better)")
     logs = np.log(np.concatenate([one.ravel() for one in maps]))
     bar.ax.set_ylim(min(np.nanmin(logs, initial=0.0), 0.0), max(np.nanmax(logs, initial=0.0), 0.0))
-    _legend(figure, plot)
+    _legend(figure, plot, maps)
     name = plot.view.cells.outcome.name.capitalize()
     heading(figure, f"{name}: {plot.variant} / {plot.view.baseline}")
     return figure
@@ -152,27 +156,44 @@ def _write_cells(axes: Axes, plot: RatioMap, points: Sequence[Point], limit: flo
             color=ink_on(ground), zorder=4,
             path_effects=[withStroke(linewidth=3, foreground=ground)],
         )  # fmt: skip
-        if plot.view.level is not None and _is_open(ratio, plot.view.level):
+        if not ratio.told_apart:
+            axes.add_patch(_hatched(column, line, _HATCHES[ink_on(ground)]))
+        if _is_framed(ratio, plot.view.level):
             axes.add_patch(_frame(column, line))
 
 
-def _is_open(ratio: StudyNumber, level: float) -> bool:
+def _is_framed(ratio: StudyNumber, level: float | None) -> bool:
     """Returns whether the interval holds the level; without an interval nothing is certain."""
+    if level is None or not ratio.is_there:
+        return False
     return not ratio.has_interval or ratio.ci_low <= level <= ratio.ci_high
+
+
+def _hatched(column: int, line: int, colour: str) -> Rectangle:
+    return Rectangle(
+        (column - 0.5, line - 0.5), 1.0, 1.0, fill=False, edgecolor=colour, linewidth=0.0,
+        hatch="//",
+    )  # fmt: skip
 
 
 def _frame(column: int, line: int) -> Rectangle:
     return Rectangle(
         (column - 0.44, line - 0.42), 0.88, 0.84, fill=False, edgecolor="black",
-        linewidth=1.0, linestyle=(0, (2, 2)),
+        linewidth=1.0, linestyle=_FRAME,
     )  # fmt: skip
 
 
-def _contour(axes: Axes, ratios: Array, level: float) -> None:
-    if min(ratios.shape) < 2:
-        return
+def _crosses(ratios: Array, level: float) -> bool:
+    """Returns whether a map has a contour."""
     logs = np.ma.masked_invalid(np.log(ratios))
-    if logs.count() and logs.min() < math.log(level) < logs.max():
+    return bool(
+        min(ratios.shape) > 1 and logs.count() and logs.min() < math.log(level) < logs.max()
+    )
+
+
+def _contour(axes: Axes, ratios: Array, level: float) -> None:
+    if _crosses(ratios, level):
+        logs = np.ma.masked_invalid(np.log(ratios))
         # The outermost values are carried on to the rims, so that lines end there.
         across, up = (_with_rims(size) for size in reversed(ratios.shape))
         rimmed = np.ma.masked_invalid(np.pad(logs.filled(np.nan), 1, mode="edge"))
@@ -200,17 +221,23 @@ def _label_axes(grid: NDArray[Any], plot: RatioMap) -> None:
         row[0].set_ylabel(plot.up.words)
 
 
-def _legend(figure: Figure, plot: RatioMap) -> None:
+def _legend(figure: Figure, plot: RatioMap, maps: Sequence[Array]) -> None:
+    """Says what is drawn, and nothing else."""
     level, handles = plot.view.level, list[Any]()
+    cells, points = plot.view.cells, [point for _, of in plot.panels for point in of]
+    ratios = [cells.ratio(point, plot.variant) for point in points]
+    if any(ratio.is_there and not ratio.told_apart for ratio in ratios):
+        words = "no clear difference"
+        handles.append(Patch(fill=False, edgecolor=_HATCHES["black"], hatch="////", label=words))
     if level is not None:
-        handles.append(Line2D([], [], color="black", linewidth=2.0, label=f"ratio {plain(level)}"))
-        handles.append(
-            Patch(
-                fill=False, edgecolor="black", linestyle=(0, (2, 2)),
-                label=f"interval includes {plain(level)}",
-            )
-        )  # fmt: skip
-    if plot.view.cells.any_refused:
+        if any(_crosses(one, level) for one in maps):
+            words = f"ratio {plain(level)}"
+            handles.append(Line2D([], [], color="black", linewidth=2.0, label=words))
+        if any(_is_framed(ratio, level) for ratio in ratios):
+            words = f"interval includes {plain(level)}"
+            frame = Patch(fill=False, edgecolor="black", linestyle=_FRAME, label=words)
+            handles.append(frame)
+    if any(cells.refused_at(point) for point in points):
         handles.append(Line2D([], [], color="black", marker="x", linestyle="", label=NO_VALUE))
     if handles:
         legend_below(figure, handles)

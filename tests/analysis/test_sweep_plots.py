@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -216,6 +216,25 @@ def test_the_contour_lies_where_the_level_is_and_open_cells_are_framed() -> None
     across = np.asarray(contour.get_paths()[0].vertices)[:, 0]
     # Between 0.505 and 0.3, on logarithms: 1 + ln(0.505 / 0.5) / ln(0.505 / 0.3).
     assert across == pytest.approx(np.full(len(across), 1.0191), abs=1e-3)
+
+
+def test_cells_that_may_be_alike_are_hatched_and_a_legend_says_what_is_drawn() -> None:
+    points = grid(append=["100us", "1ms"], threads=[10, 50, 400])
+
+    def drawn(ratio: Callable[[Point], float], level: float | None) -> tuple[int, list[str]]:
+        contours = {} if level is None else {"lock_latency_ms": level}
+        figures = sweep_drawn(sweep_summary(points, ratio), VARIANTS, points, contours)
+        figure = figures["map_lock_latency"]
+        patches = figure.axes[0].patches
+        said = [text.get_text() for legend in figure.legends for text in legend.get_texts()]
+        return sum(bool(patch.get_hatch()) for patch in patches), said
+
+    assert drawn(rising, None) == (0, [])
+    assert drawn(lambda point: rising(point) if point[THREADS] == 10 else 1.01, None) == (
+        4, ["no clear difference"],
+    )  # fmt: skip
+    assert drawn(rising, 0.2) == (0, [])
+    assert drawn(rising, 0.5) == (0, ["ratio 0.5", "interval includes 0.5"])
 
 
 def test_a_level_that_is_never_passed_has_no_contour() -> None:
