@@ -54,6 +54,14 @@ class DrawnPoint:
         parts = [self.rows[self.rows["metric"] == metric] for metric in metrics]
         return pd.concat(parts).dropna(subset=["value"])
 
+    def refused(self, metric: str) -> dict[str, str]:
+        """Returns the variants whose latency is refused, each with the reason."""
+        if "refused" not in self.rows:
+            return {}
+        mine = self.rows[(self.rows["metric"] == metric) & (self.rows["class"] == "all")]
+        why = mine[mine["refused"].notna() & (mine["refused"] != "")]
+        return dict(zip(why["variant"], why["refused"], strict=True))
+
 
 def point_pictures(of: DrawnPoint) -> Iterator[Picture]:
     """Yields pictures in the order of a report."""
@@ -67,9 +75,12 @@ def point_pictures(of: DrawnPoint) -> Iterator[Picture]:
 def _latencies(of: DrawnPoint) -> Iterator[Picture]:
     tables, looks = of.tables, of.looks
     for tail in distribution.TAILS:
+        refused = of.refused(f"{tail.metric}_ms")
         rows = tables.tails[tables.tails["metric"] == tail.metric]
+        rows = rows[~rows["variant"].isin(refused)]
         if not rows.empty:
-            figure = distribution.latency_ccdf(rows, tail, looks, of.subtitle)
+            said = "".join(f"\n{name} is not drawn: {why}" for name, why in refused.items())
+            figure = distribution.latency_ccdf(rows, tail, looks, f"{of.subtitle}{said}")
             said = words.latencies(of.rows, list(looks), f"{tail.metric}_ms")
             alt = f"Share of {tail.what} slower than a latency: {said}."
             yield Picture(tail.metric, "latency", figure, alt)

@@ -243,6 +243,21 @@ def test_what_is_refused_everywhere_has_no_picture() -> None:
     assert "sync refused" in one[0]
 
 
+def test_a_latency_that_is_refused_has_no_curve_and_no_band() -> None:
+    of = point_drawn(("sync",))
+    why = "overloaded: transactions pile up"
+    refused = of.rows["variant"].eq("sync") & of.rows["metric"].eq("lock_latency_ms")
+    of = replace(of, rows=of.rows.assign(refused=np.where(refused, why, "")))
+    (axes,) = next(point_pictures(of)).figure.axes
+    told = [line.get_label() for line in axes.lines if line.get_label() in LOOKS]
+    assert told == [name for name in LOOKS if name != "sync"]
+    assert len(axes.collections) == len(told)
+    assert f"sync is not drawn: {why}" in str(axes.figure.get_label())
+    every = of.rows["metric"].eq("lock_latency_ms")
+    of = replace(of, rows=of.rows.assign(refused=np.where(every, why, "")))
+    assert "lock_latency" not in [picture.name for picture in point_pictures(of)]
+
+
 def of_a_study(of: StudyTables) -> StudyTables:
     """Returns the tables of a study of one point."""
     own: dict[str, Any] = {each.name: getattr(of, each.name) for each in fields(of)}
