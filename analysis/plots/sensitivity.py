@@ -8,18 +8,22 @@ from typing import Any, Final
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import NullFormatter
+from matplotlib.patches import Patch
+from matplotlib.ticker import MaxNLocator, NullFormatter
 
 from analysis.experiments.case_words import key_of
+from analysis.experiments.sensitivity_conclusion import VAGUE_SHARE
 from analysis.metrics.rounding import plain
 from analysis.plots.axes import short_names
 from analysis.plots.style import (
+    INK,
     OTHERS,
     SMALL,
     WIDTH_IN,
     heading,
     legend_below,
     new_figure,
+    percent,
     variant_looks,
     write_ticks,
 )
@@ -29,6 +33,7 @@ Content = Mapping[str, Any]
 _FAINT: Final = "#999999"
 _SHARE_COLOURS: Final = {"own": OTHERS[3], "total": OTHERS[0]}
 _SHARE_HATCHES: Final = {"own": "", "total": "///"}
+_MOST_TICKS: Final = 6
 _WALK_STEPS: Final = ("from", "", "centre", "", "to")
 
 
@@ -44,8 +49,10 @@ def sensitivity_figures(found: Content) -> dict[str, Figure]:
     if outcomes:
         figures["sensitivity_effects"] = _effects(outcomes, names)
     walked = [outcome for outcome in outcomes if outcome["shares"] is not None]
+    told = [outcome for outcome in walked if any(map(_is_told, outcome["shares"]["factors"]))]
+    if told:
+        figures["sensitivity_shares"] = _shares(told, names)
     if walked:
-        figures["sensitivity_shares"] = _shares(walked, names)
         figures["sensitivity_walks"] = _walks(walked, found)
     return figures
 
@@ -100,32 +107,55 @@ def _effects_legend(figure: Figure, axes: Axes) -> None:
     legend_below(figure, *axes.get_legend_handles_labels())
 
 
+def _is_told(row: Content, kinds: Sequence[str] = tuple(_SHARE_COLOURS)) -> bool:
+    """Returns whether any share of a factor is known well enough to be told."""
+    return any((row[f"{kind}_conf"] or 0.0) <= VAGUE_SHARE for kind in kinds)
+
+
 def _shares(outcomes: Sequence[Content], names: Mapping[str, str]) -> Figure:
-    """Draws own and total shares side by side, with their intervals."""
+    """Draws own and total shares side by side, with their intervals; none that is too vague."""
     most = max(len(outcome["shares"]["factors"]) for outcome in outcomes)
     figure, grid = _grid(len(outcomes), 0.62 * most + 1.0)
     for axes, outcome in zip(grid, outcomes, strict=True):
         rows = sorted(outcome["shares"]["factors"], key=lambda row: row["total"] or 0.0)
-        for shift, kind, label in ((0.2, "own", "alone"), (-0.2, "total", "with interactions")):
-            axes.barh(
-                [place + shift for place in range(len(rows))],
-                [row[kind] or 0.0 for row in rows],
-                xerr=[row[f"{kind}_conf"] or 0.0 for row in rows],
-                height=0.36, color=_SHARE_COLOURS[kind], label=label, edgecolor="white",
-                hatch=_SHARE_HATCHES[kind],
-                error_kw={"elinewidth": 1.0, "ecolor": "#333333"},
-            )  # fmt: skip
+        for shift, kind in ((0.2, "own"), (-0.2, "total")):
+            _bars(axes, rows, shift, kind)
         axes.set_yticks(range(len(rows)), [names[row["factor"]] for row in rows], fontsize=SMALL)
+        axes.set_ylim(-0.6, len(rows) - 0.4)
         axes.grid(visible=False, axis="y")
         axes.axvline(0.0, color="#333333", linewidth=0.8)
-        write_ticks(axes.xaxis, lambda share: f"{100 * share:.0f} %")
+        axes.xaxis.set_major_locator(MaxNLocator(_MOST_TICKS, steps=[1, 2, 2.5, 5, 10]))
+        write_ticks(axes.xaxis, lambda share: percent(share).replace("-", "−"))
         low, high = axes.get_xlim()
         axes.set_xlim(max(low, -0.5), min(high, 1.5))
         axes.set_xlabel("share of the variance")
         axes.set_title(str(key_of(outcome)), fontsize=SMALL)
-    legend_below(figure, *grid[0].get_legend_handles_labels())
+    legend_below(figure, *_shares_legend())
     heading(figure, "Shares of the variance (Sobol'), the other factors at the centre")
     return figure
+
+
+def _bars(axes: Axes, rows: Sequence[Content], shift: float, kind: str) -> None:
+    look: Any = {"color": _SHARE_COLOURS[kind], "hatch": _SHARE_HATCHES[kind]}
+    for place, row in enumerate(rows):
+        if _is_told(row, [kind]):
+            axes.barh(
+                place + shift, row[kind] or 0.0, xerr=row[f"{kind}_conf"] or 0.0, height=0.36,
+                edgecolor="white", error_kw={"elinewidth": 1.0, "ecolor": "#333333"}, **look,
+            )  # fmt: skip
+        else:
+            axes.annotate(
+                "too vague", (0.0, place + shift), (4, 0), textcoords="offset points",
+                va="center", fontsize=SMALL, color=INK,
+            )  # fmt: skip
+
+
+def _shares_legend() -> tuple[list[Patch], list[str]]:
+    handles = [
+        Patch(facecolor=_SHARE_COLOURS[kind], hatch=_SHARE_HATCHES[kind], edgecolor="white")
+        for kind in _SHARE_COLOURS
+    ]
+    return handles, ["alone", "with interactions"]
 
 
 def _walks(outcomes: Sequence[Content], found: Content) -> Figure:

@@ -15,6 +15,7 @@ from analysis.experiments.case_words import (
     promise_words,
     unit_words,
 )
+from analysis.experiments.sensitivity_conclusion import VAGUE_SHARE
 from analysis.metrics.catalogue import stat_name
 from analysis.metrics.rounding import digits
 from analysis.plots.axes import Axis, Point
@@ -144,8 +145,14 @@ def _effects(outcome: Mapping[str, Any]) -> str:
 
 def _shares(outcome: Mapping[str, Any]) -> str:
     rows = sorted(outcome["shares"]["factors"], key=lambda row: -(row["total"] or 0.0))
-    told = ", ".join(f"{row['factor']} {digits(100 * (row['total'] or 0.0))} %" for row in rows)
+    told = ", ".join(f"{row['factor']} {_share(row)}" for row in rows)
     return f"{key_of(outcome)}: {told}"
+
+
+def _share(row: Mapping[str, Any]) -> str:
+    if (row["total_conf"] or 0.0) > VAGUE_SHARE:
+        return "too vague"
+    return f"{digits(100 * (row['total'] or 0.0))} %"
 
 
 def _walks(outcome: Mapping[str, Any]) -> str:

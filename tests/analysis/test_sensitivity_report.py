@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import re
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from rich.console import Console
 from analysis.cli.study_report import print_sensitivity
 from analysis.metrics.rounding import size_with_half_width
 from analysis.plots.sensitivity import sensitivity_figures
+from analysis.plots.words import sensitivity_words
 from analysis.report.expectations import claim_place, claims_to_judge, judge
 from analysis.report.sensitivity_table import moves_words, signed_effect
 from analysis.study.expectation import Expectation
@@ -124,6 +126,28 @@ def test_figures_show_effects_shares_and_walks() -> None:
     assert np.asarray(walk.get_ydata()) == pytest.approx(
         [0.65, 0.49, 0.36, np.nan, 0.2], nan_ok=True
     )
+
+
+def test_a_share_that_may_be_anything_is_not_drawn() -> None:
+    vague = share(APPEND, 1.2) | {"total_conf": 1.93}
+    factors = [vague, share(THREADS, 0.2)]
+    shares = {"from": "blocks", "degree": 1, "q2": 0.1, "factors": factors}
+    of = found(outcome(shares=shares))
+    figure = sensitivity_figures(of)["sensitivity_shares"]
+    figure.draw_without_rendering()
+    (axes,) = figure.axes
+    widths = sorted(patch.get_width() for patch in axes.patches)  # type: ignore[attr-defined]
+    assert widths == pytest.approx([0.18, 0.2, 1.18])
+    assert [text.get_text() for text in axes.texts] == ["too vague"]
+    assert f"{APPEND} too vague" in sensitivity_words(of)["sensitivity_shares"]
+    ticks = [label for label in axes.get_xticklabels() if label.get_text()]
+    assert not any("-" in label.get_text() for label in ticks)
+    boxes = [label.get_window_extent() for label in ticks]
+    assert all(left.x1 < right.x0 for left, right in pairwise(boxes))
+    only = {**shares, "factors": [{**vague, "own_conf": 0.9}]}
+    assert set(sensitivity_figures(found(outcome(shares=only)))) == {
+        "sensitivity_effects", "sensitivity_walks",
+    }  # fmt: skip
 
 
 def test_nothing_that_varies_has_no_figure() -> None:
