@@ -39,11 +39,10 @@ Looks = Mapping[str, Look]
 _PERCENTILES: Final = {"p50": 1.5, "p99": 0.9, "p999": 0.5}
 """Widths of lines, in points."""
 _WARMUP: Final = "#e2ecf5"
-_LEGEND: Final = (
-    "\nthick: p50, thin: p99, thinnest: p99.9, dots: longest"
-    "\nbands: lowest to highest replication; blue: warm-up"
-    "\nrequests count at the time of their answer"
-)
+_STROKES: Final = {
+    "p50": "thick: p50", "p99": "thin: p99", "p999": "thinnest: p99.9", "max": "dots: longest",
+}  # fmt: skip
+_LATENCIES: Final = ("lock_latency", "txn_latency")
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,8 +67,18 @@ def over_time(course: Course, looks: Looks, subtitle: str) -> Figure:
     _same_scale([axes for axes, row in zip(panels, rows, strict=True) if row.key is not None])
     figure.align_ylabels(panels)
     legend_below(figure, *unique_handles(panels))
-    heading(figure, "What happened over time", f"{subtitle}{_LEGEND}")
+    heading(figure, "What happened over time", f"{subtitle}\n{_how_to_read(course)}")
     return figure
+
+
+def _how_to_read(course: Course) -> str:
+    """Returns what strokes, bands and colours mean, as far as there are any."""
+    known = course.table[course.table["value"].notna()]
+    drawn = set(known.loc[known["metric"].isin(_LATENCIES), "stat"])
+    strokes = listed((words for stat, words in _STROKES.items() if stat in drawn), ", ")
+    bands = "bands: lowest to highest replication" if (known["high"] > known["low"]).any() else ""
+    shade = "blue: warm-up" if course.warmup_s > 0 else ""
+    return f"{strokes}\n{listed((bands, shade))}\nrequests count at the time of their answer"
 
 
 def over_time_words(course: Course, looks: Looks) -> str:
@@ -195,7 +204,7 @@ def _draw_line(
 def _draw_longest(axes: Axes, line: pd.DataFrame, colour: str) -> None:
     """Draws a dot for the longest latency of each bin: what one request met in a short stall."""
     axes.plot(
-        line["at_s"], line["value"] / NS_PER_MS, ".", color=colour, alpha=0.45, markersize=2.2,
+        line["at_s"], line["value"] / NS_PER_MS, ".", color=colour, alpha=0.6, markersize=4,
         markeredgewidth=0, zorder=1.5, rasterized=True,
     )  # fmt: skip
 

@@ -87,6 +87,19 @@ def test_a_quiet_study_has_locks_by_variant_transactions_and_throughput() -> Non
     assert locks.patches, "the warm-up is shaded"
 
 
+def test_the_legend_names_only_strokes_that_are_drawn() -> None:
+    said = str(over_time(drawn(), LOOKS, "stub").get_label())
+    assert "thick: p50, thin: p99\nbands: lowest to highest replication; blue: warm-up" in said
+    longest = series("pipelined", "txn_latency", "max", {5: 9e6})
+    rare = series("pipelined", "lock_latency", "p999", {5: 9e6}, "pipelined")
+    said = str(over_time(drawn(longest, rare), LOOKS, "stub").get_label())
+    assert "thin: p99, thinnest: p99.9, dots: longest\n" in said
+    alone = drawn()
+    table = alone.table.assign(low=alone.table["value"], high=alone.table["value"])
+    said = str(over_time(replace(alone, table=table), LOOKS, "stub").get_label())
+    assert "thin: p99\nblue: warm-up\n" in said
+
+
 def test_ticks_set_thousands_apart() -> None:
     throughput = panels(drawn(series("sync", "txns", "mean", {5: 20_000.0})))["Throughput"]
     assert "1,000" in [label.get_text() for label in throughput.get_yticklabels()]
