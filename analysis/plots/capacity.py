@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -114,6 +115,9 @@ def margins(found: Found) -> Figure:
             )  # fmt: skip
         objective_line(axes, 1.0, f"limit: {limit_words(objective)}")
         axes.set_yscale("log")
+        axes.set_ylim(
+            *_between_ticks([margin for of in seen[objective["key"]] for _, margin in of])
+        )
         log_ticks(axes.yaxis)
         axes.set_title(objective["key"], fontweight="bold")
         axes.set_ylabel("value over limit")
@@ -123,6 +127,15 @@ def margins(found: Found) -> Figure:
     said = "\n".join(f"{key} is 0 at every load" for key in idle)
     heading(figure, "How close each load comes to the limits", f"{_NO_LATENCY}\n{said}")
     return figure
+
+
+def _between_ticks(margins: Sequence[float]) -> tuple[float, float]:
+    """Returns the ticks of a log axis beside the limit and all values: none lies beyond a tick."""
+    low, high = min(*margins, 1.0), max(*margins, 1.0)
+    decades = range(math.floor(math.log10(low)) - 1, math.ceil(math.log10(high)) + 1)
+    ticks = [step * 10.0**decade for decade in decades for step in (1, 2, 5)]
+    ends = max(tick for tick in ticks if tick < low), min(tick for tick in ticks if tick > high)
+    return 0.97 * ends[0], 1.03 * ends[1]
 
 
 def _shares(cases: Sequence[Case], objective: Mapping[str, Any]) -> list[list[tuple[float, float]]]:

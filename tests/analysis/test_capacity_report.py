@@ -195,6 +195,16 @@ def test_margins_have_a_panel_an_objective_and_the_limit() -> None:
     assert "limit: 5 ms" in [text.get_text() for text in axes.texts]
 
 
+def test_no_margin_lies_beyond_the_last_tick() -> None:
+    panels = capacity_figures(found(case()))["capacity_margins"].axes
+    for axes in panels:
+        low, high = axes.get_ylim()
+        ticks = [tick for tick in axes.get_yticks() if low <= tick <= high]
+        values = [float(y) for line in axes.lines for y in np.asarray(line.get_ydata())]
+        assert ticks[0] < min(values)
+        assert max(values) < ticks[-1]
+
+
 def test_the_cost_figure_joins_what_is_not_beaten() -> None:
     dear = case(variant="pipelined", cost_per_hour=6.0, txn_per_s=1500.0, pareto=False)
     best = case(variant="sync", cost_per_hour=7.0, txn_per_s=2500.0)
