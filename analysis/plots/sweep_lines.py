@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from textwrap import fill
 from typing import Final
 
@@ -37,10 +37,14 @@ _TITLE: Final = 30
 """Letters of a title that fit above a column."""
 _LOG_SPAN: Final = 20.0
 """Greatest over smallest value from which the value axis is logarithmic."""
+_ROOM: Final = 3.0
+"""How many times the greatest ratio an interval is shown, and of the least one likewise."""
 _ASIDE: Final = 0.08
 """How far variants stand apart over a word, in steps of the axis."""
 _IN_A_ROW: Final = 32
 """Letters of labels that fit beside each other; more are tilted."""
+_LABEL_IN: Final = 0.055
+"""Half the width of a letter of a label, with some room beside it."""
 _TILTED_IN: Final = 0.055
 """Height that a letter of a tilted label takes."""
 
@@ -68,7 +72,8 @@ def sweep_lines(view: SweepView, axis: Axis, panels: Panels) -> Figure:
     for axes, (_, points) in zip(below, panels, strict=False):
         _ratios(axes, view, axis, points)
     _scale_values(above, view, panels)
-    _scale_ratios(below, view, panels)
+    every = [point for _, points in panels for point in points]
+    scale_ratios(below, view, every)
     _legend(figure, view, axis)
     heading(figure, f"{view.cells.outcome.name.capitalize()}, by {axis.words}")
     return figure
@@ -97,9 +102,10 @@ def _grid(
             axes.set_ylabel(names[kind] if place % columns == 0 else "")
             if place:
                 axes.sharey(every[0])
+    for axes in found[kinds - 1]:
+        axes.tick_params(labelbottom=True)
     for axes in found[kinds - 1][-columns:]:
         axes.set_xlabel(axis.words)
-        axes.tick_params(labelbottom=True)
     return found[0], found[1]
 
 
@@ -164,11 +170,30 @@ def place_axis(axes: Axes, axis: Axis) -> None:
     axes.xaxis.set_major_locator(FixedLocator(list(places)))
     axes.xaxis.set_minor_locator(NullLocator())
     labels = dict(zip(places, axis.labels, strict=True))
+    if axis.numeric and not _is_tilted(axis):
+        labels = _with_room(axes, labels)
     write_ticks(axes.xaxis, lambda place: labels.get(place, ""))
     axes.tick_params(axis="x", labelsize=SMALL)
     if _is_tilted(axis):
         for label in axes.get_xticklabels():
             label.set(rotation=45.0, rotation_mode="anchor", horizontalalignment="right")
+
+
+def _with_room(axes: Axes, labels: Mapping[float, str]) -> dict[float, str]:
+    """Returns the labels that do not meet their neighbours; both ends are among them."""
+    drawn = axes.get_figure(root=True)
+    assert drawn is not None
+    width_in = axes.get_position().width * drawn.get_figwidth()
+    low, high = axes.transData.transform([(limit, 1.0) for limit in axes.get_xlim()])[:, 0]
+    first, *between, last = labels
+    kept: dict[float, tuple[float, float]] = {}
+    for place in dict.fromkeys((first, last, *between)) if between else labels:
+        at_px = axes.transData.transform((place, 1.0))[0]
+        middle_in, half_in = width_in * (at_px - low) / (high - low), _LABEL_IN * len(labels[place])
+        span = middle_in - half_in, middle_in + half_in
+        if all(span[1] < left or right < span[0] for left, right in kept.values()):
+            kept[place] = span
+    return {place: labels[place] for place in kept}
 
 
 def _is_tilted(axis: Axis) -> bool:
@@ -186,11 +211,29 @@ def _scale_values(row: Sequence[Axes], view: SweepView, panels: Panels) -> None:
         values_from_zero(row[0])
 
 
-def _scale_ratios(row: Sequence[Axes], view: SweepView, panels: Panels) -> None:
-    """Takes a log scale if ratios span decades: near 1 none could be read beside a great one."""
-    if _spans_decades([1.0, *_drawn(panels, view.others, view.cells.ratio)]):
-        for axes in row:
-            log_values(axes, few=1000)
+def scale_ratios(row: Sequence[Axes], view: SweepView, points: Sequence[Point]) -> None:
+    """Takes a log scale if ratios or their intervals span decades, and cuts wide intervals.
+
+    Near 1 no ratio could be read beside a great one, nor inside the interval of one that is hardly
+    known.
+    """
+    every = [view.cells.ratio(point, variant) for point in points for variant in view.others]
+    drawn = [ratio for ratio in every if ratio.is_drawn]
+    levels = [1.0] if view.level is None else [1.0, view.level]
+    values = [ratio.value for ratio in drawn] + levels
+    ends = [end for each in drawn if each.has_interval for end in (each.ci_low, each.ci_high)]
+    low, high = min(values), max(values)
+    if low <= 0:
+        return
+    least, most = min([low, *ends]), max([high, *ends])
+    is_cut = least < low / _ROOM or most > high * _ROOM
+    if not is_cut and not _spans_decades(values):
+        return
+    for axes in row:
+        axes.set_yscale("log")
+        if is_cut:
+            axes.set_ylim(max(least, low / _ROOM) / 1.05, min(most, high * _ROOM) * 1.05)
+        log_values(axes, few=1000)
 
 
 def _drawn(

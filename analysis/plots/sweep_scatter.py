@@ -28,6 +28,7 @@ from analysis.plots.sweep_lines import (
     mark_no_values,
     no_value_handles,
     place_axis,
+    scale_ratios,
 )
 from analysis.plots.sweep_outcomes import SweepView
 from analysis.study.interpolation import decimal_text, kind_of
@@ -44,10 +45,13 @@ def sweep_scatter(view: SweepView, axes: Sequence[Axis], points: Sequence[Point]
     columns = min(_COLUMNS, len(axes))
     figure = new_figure(WIDTH_IN, 2.8 * math.ceil(len(axes) / columns) + 0.9)
     outcome, names = view.cells.outcome, view.others or tuple(view.looks)
-    for place, panel in enumerate(panel_grid(figure, len(axes), columns, sharey=True)):
+    panels = panel_grid(figure, len(axes), columns, sharey=True)
+    for place, panel in enumerate(panels):
         _panel(panel, view, axes[place], points)
         if place % columns == 0:
             panel.set_ylabel(f"ratio to {view.baseline}" if view.others else outcome.title)
+    if view.others:
+        scale_ratios(panels, view, points)
     handles = [look_handle(view.looks[name], name, joined=False) for name in names]
     legend_below(figure, [*handles, *no_value_handles(view)])
     name = outcome.name if view.others else outcome.title
