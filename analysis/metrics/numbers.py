@@ -14,6 +14,9 @@ from analysis.metrics.catalogue import HIGHER_IS_BETTER, NEITHER_IS_BETTER, Metr
 from analysis.metrics.rounding import NOT_KNOWN, decimals, short, with_half_width
 from analysis.metrics.row_table import POINT, RowTable, point_text
 
+_LEAST_SHOWN: Final = 0.0005
+"""A change of less reads as 0.0 %."""
+
 
 class NumberKey(NamedTuple):
     """Which number of a study."""
@@ -79,7 +82,9 @@ class StudyNumber(NamedTuple):
     @property
     def told_apart(self) -> bool:
         """Whether the interval of a ratio excludes 1, by as much as a reader sees of it."""
-        return self.has_interval and rounding.is_beside(1.0, self.ci_low, self.ci_high)
+        return self.has_interval and not (
+            self.ci_low < 1.0 + _LEAST_SHOWN and self.ci_high > 1.0 - _LEAST_SHOWN
+        )
 
     @property
     def is_better(self) -> bool | None:
@@ -199,9 +204,8 @@ def change_parts(ratio: StudyNumber) -> tuple[str, str]:
     if not ratio.has_interval:
         return f"{signed(change, 10.0)} %", "(n=1)"
     low, high = (100 * (end - 1) for end in (low, high))
-    places = _places((low, high))
-    shown = [_signed(percent, places) for percent in (change, low, high)]
-    return f"{shown[0]} %", f"[{shown[1]}, {shown[2]}]"
+    half = (high - low) / 2
+    return f"{signed(change, half)} %", f"[{signed(low, half)}, {signed(high, half)}]"
 
 
 def _is_great(ratio: StudyNumber) -> bool:
@@ -220,8 +224,8 @@ def span_text(ratio: StudyNumber) -> str:
     if not ratio.has_interval:
         return f"{abs(change):.0f} % (n=1)"
     ends = sorted(turned * 100 * (end - 1) for end in (ratio.ci_low, ratio.ci_high))
-    places = _places((ends[0], ends[1]))
-    shown = [_signed(end, places).lstrip("+") for end in (abs(change), *ends)]
+    half = (ends[1] - ends[0]) / 2
+    shown = [signed(end, half).lstrip("+") for end in (abs(change), *ends)]
     return f"{shown[0]} % [{shown[1]}, {shown[2]}]"
 
 
@@ -230,18 +234,6 @@ def signed(percent: float, half: float) -> str:
 
     A percentage has no more decimals than a ratio with three digits.
     """
-    return _signed(percent, decimals(10.0, half) if half else 0)
-
-
-def _places(ends: tuple[float, float]) -> int:
-    """Returns the decimals of a change in percent with its ends, none of which reads as none."""
-    low, high = ends
-    places = decimals(10.0, (high - low) / 2) if high > low else 0
-    if rounding.is_beside(0.0, low, high, 100 * rounding.LEAST_SHOWN):
-        return rounding.places_beside(0.0, ends, places)
-    return places
-
-
-def _signed(percent: float, places: int) -> str:
+    places = decimals(10.0, half) if half else 0
     text = f"{percent:+.{places}f}".replace("-", "−")
     return text.lstrip("−+") if float(text.replace("−", "-")) == 0 else text

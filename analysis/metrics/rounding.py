@@ -15,8 +15,8 @@ from typing import Final
 NOT_KNOWN: Final = "not known yet"
 """What stands for a value whose interval is wider than itself."""
 DIGITS: Final = 3
-LEAST_SHOWN: Final = 0.0005
-"""A ratio that is nearer to 1 reads as a change of 0.0 %."""
+_LEAST_SHOWN: Final = 0.0005
+"""An end of a ratio that is nearer to 1 is no change to a reader."""
 _MOST_DECIMALS: Final = 6
 
 
@@ -136,22 +136,10 @@ def with_ends(ratio: float, low: float, high: float) -> str:
     if not ratio_is_known(ratio, low, high):
         return NOT_KNOWN
     places = decimals(ratio, min((high - low) / 2, ratio))
-    if is_beside(1.0, low, high):
-        places = places_beside(1.0, (low, high), places)
+    if low >= 1.0 + _LEAST_SHOWN or high <= 1.0 - _LEAST_SHOWN:
+        while places < DIGITS and 1.0 in (round(low, places), round(high, places)):
+            places += 1
     return f"{ratio:,.{places}f} [{low:,.{places}f}, {high:,.{places}f}]"
-
-
-def is_beside(one: float, low: float, high: float, by: float = LEAST_SHOWN) -> bool:
-    """Returns whether an interval excludes a number, by as much as a reader sees of it."""
-    return low >= one + by or high <= one - by
-
-
-def places_beside(one: float, ends: tuple[float, float], places: int) -> int:
-    """Returns with how many decimals no end of an interval reads as a number that it excludes."""
-    return next(
-        (more for more in range(places, DIGITS) if all(round(end, more) != one for end in ends)),
-        max(places, DIGITS),
-    )
 
 
 def rounded(value: float, half: float) -> str:

@@ -8,8 +8,9 @@ from typing import Any, cast
 
 import pytest
 
+from analysis.metrics.numbers import StudyNumber
 from analysis.metrics.row_table import RowTable
-from analysis.page.answer import answer, tiles
+from analysis.page.answer import answer, tile_change, tiles
 from analysis.page.findings import Findings
 from analysis.study.run import RunSection
 
@@ -189,3 +190,19 @@ def test_failures_come_with_their_share_and_their_reasons() -> None:
         "In a run, on average, no lock was lost and 856 transactions failed (47 % of all: "
         "deadlock, lock wait timeout). All had ended with the run."
     )
+
+
+@pytest.mark.parametrize(
+    ("ends", "told"),
+    [
+        ((0.88, 0.77, 0.998), ("−12.0 %", "[−23.0, −0.2]")),
+        ((0.88, 0.76, 1.002), ("−12 %", "[−24, 0]")),
+        ((1.1, 1.003, 1.2), ("+10.0 %", "[+0.3, +20.0]")),
+        ((0.5, 0.4, 0.6), ("−50 %", "[−60, −40]")),
+        ((7.2, 7.1, 7.3), ("×7.20", "[7.10, 7.30]")),
+    ],
+)
+def test_no_end_of_a_clear_change_reads_as_none(
+    ends: tuple[float, float, float], told: tuple[str, str]
+) -> None:
+    assert tile_change(StudyNumber("txn_per_s", *ends, replications=5)) == told
