@@ -21,7 +21,7 @@ from analysis.page.locks import lock_blocks
 from analysis.page.markdown import markdown_text
 from analysis.page.pictures import Album
 from analysis.page.stress import checklist, provenance_blocks
-from analysis.page.trust import notices, trust_blocks
+from analysis.page.trust import COMPARISON, TRUST, notices, trust_blocks
 from analysis.plots import timeline
 from analysis.plots.drawn import Drawn
 from analysis.report.comparison import comparison_tables
@@ -101,7 +101,7 @@ def _sections(
     def drawn(*names: str) -> Iterator[Block]:  # in its turn: earlier ones spend the budget
         yield from album.figures(found.of_section(*names))
 
-    yield "comparison", "Comparison", chain(
+    yield "comparison", COMPARISON, chain(
         drawn("answer"), _comparison(found), expectation_table(found.summary)
     )  # fmt: skip
     yield "capacity", "What-if capacity", chain(capacity_blocks(found), drawn("capacity", "cost"))
@@ -117,7 +117,7 @@ def _sections(
     yield "where-bytes", "Where the bytes go", chain(limits.byte_tables(found), drawn("writes"))
     yield "limits", "Bottlenecks", chain(drawn("limits"), limits.limit_blocks(found))
     yield "locks", "Fallbacks, lost locks, failures", chain(lock_blocks(found), drawn("locks"))
-    yield "trust", "How far to trust it", chain(
+    yield "trust", TRUST, chain(
         trust_blocks(found), drawn("warmup", "convergence"), _left_out(album)
     )  # fmt: skip
     yield "assumptions", "Assumptions", assumption_blocks(found)

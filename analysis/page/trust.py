@@ -5,11 +5,12 @@ What a reader has to know before trusting the numbers.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from analysis.metrics.rounding import short
-from analysis.page.content import Block, Paragraph
+from analysis.page.content import Block, Items, Paragraph
 from analysis.page.findings import Findings
 from analysis.report.comparison import precision_table
 from analysis.report.expectations import claim_words
@@ -19,6 +20,11 @@ from analysis.statistics.amounts import count
 from analysis.statistics.saturation import Verdict
 from analysis.study.units import at_point
 
+COMPARISON: Final = "Comparison"
+TRUST: Final = "How far to trust it"
+"""Headings of sections that the top of a page refers to."""
+
+_CLAIM: Final = ("metric", "class", "stat", "variant", "against", "below", "above")
 _MOST_ROWS: Final = 40
 _RULES: Final = (
     (
@@ -43,6 +49,7 @@ def trust_blocks(found: Findings) -> Iterator[Block]:
     yield _cases(found)
     if "precision" in found.summary:
         yield precision_table(found.summary["precision"], found.run.unit_cpu_s, len(found.variants))
+    yield from _all_warnings(found.summary)
     yield Paragraph(_replications(found))
     yield Paragraph(_checked(found))
 
@@ -148,12 +155,10 @@ def notices(found: Findings) -> tuple[Paragraph, ...]:
         *_missing_units(found),
         *(f"An invariant was violated: {one['variant']}, replication {one['replication']}: "
           f"{one['what']}" for one in summary["invariants"]["violations"][:_SHOWN_NOTICES]),
-        *("Expectation {}: {} should be {}; found: {}.".format(
-            "not met" if one["refuted"] else "not shown", *claim_words(one, summary))
-          for one in summary["expectations"] if not one["holds"]),
+        *_claims(summary),
     ]  # fmt: skip
     notes = [] if found.searched else [*_loads(found)]
-    notes += [f"{one['text']}." for one in summary.get("warnings", ())]
+    notes += _warnings(summary)
     if not found.searched and all(row["replications"] == 1 for row in summary["rows"][:_FEW]):
         notes.append(_ONE_REPLICATION)
     return (
@@ -161,6 +166,59 @@ def notices(found: Findings) -> tuple[Paragraph, ...]:
         *(Paragraph(line, "warning") for line in warnings),
         *(Paragraph(line, "note") for line in notes),
     )
+
+
+def _claims(summary: Mapping[str, Any]) -> Iterator[str]:
+    """Yields claims that do not hold; one of several points once, with how many points it is."""
+    by_claim: dict[str, list[Mapping[str, Any]]] = {}
+    for one in summary["expectations"]:
+        claim = {name: value for name, value in one.items() if name in _CLAIM}
+        by_claim.setdefault(repr(claim), []).append(one)
+    for members in by_claim.values():
+        broken = [one for one in members if not one["holds"]]
+        if len(broken) > 1:
+            what, bound, _ = claim_words({**broken[0], "point": {}}, summary)
+            yield (
+                f"Expectation {_how_often(broken)} of {len(members)} points: {what} should be "
+                f"{bound}; “{COMPARISON}” says what was found at each."
+            )
+            continue
+        for one in broken:
+            what, bound, seen = claim_words(one, summary)
+            yield f"Expectation {_broken(one)}: {what} should be {bound}; found: {seen}."
+
+
+def _broken(claim: Mapping[str, Any]) -> str:
+    return "not met" if claim["refuted"] else "not shown"
+
+
+def _how_often(broken: Sequence[Mapping[str, Any]]) -> str:
+    """Returns ``not met at 2 and not shown at 5``."""
+    counts = Counter(map(_broken, broken))
+    return " and ".join(f"{how} at {number}" for how, number in sorted(counts.items()))
+
+
+def _by_kind(summary: Mapping[str, Any]) -> Sequence[Sequence[str]]:
+    by_kind: dict[str, list[str]] = {}
+    for one in summary.get("warnings", ()):
+        by_kind.setdefault(one["kind"], []).append(f"{one['text']}.")
+    return list(by_kind.values())
+
+
+def _warnings(summary: Mapping[str, Any]) -> Iterator[str]:
+    """Yields what was warned of; of many of a kind the first, and how many more there are."""
+    for texts in _by_kind(summary):
+        if len(texts) <= _SHOWN_LOADS:
+            yield from texts
+        else:
+            yield f"{texts[0]} “{TRUST}” has {len(texts) - 1} more notes of this kind."
+
+
+def _all_warnings(summary: Mapping[str, Any]) -> Iterator[Block]:
+    """Yields what the top of the page has no room for."""
+    folded = [text for texts in _by_kind(summary) if len(texts) > _SHOWN_LOADS for text in texts]
+    if folded:
+        yield Items(tuple(folded))
 
 
 def _loads(found: Findings) -> Iterator[str]:
@@ -173,7 +231,7 @@ def _loads(found: Findings) -> Iterator[str]:
     odd = sum(any(str(each) in fact["verdicts"] for each in LOAD) for fact in units)
     yield (
         f"Load: {odd:,} of {len(units):,} cases are overloaded, not settled or near saturation; "
-        "“How far to trust it” names them."
+        f"“{TRUST}” names them."
     )
 
 

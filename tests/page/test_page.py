@@ -219,6 +219,29 @@ def test_missing_units_and_broken_claims_are_told_at_the_top(tmp_path: Path) -> 
     assert "> 1 of 4 units are missing" in text
 
 
+def test_a_claim_about_many_points_is_one_notice_and_so_are_many_notes(tmp_path: Path) -> None:
+    claims = [
+        claim(**{"class": "all"}, point={"workload.threads": threads}, holds=threads > 7,
+              refuted=threads < 3)
+        for threads in range(1, 10)
+    ]  # fmt: skip
+    other = claim(**{"class": "all"}, metric="txn_per_s", point={"workload.threads": 1})
+    warned = [{"kind": "mechanism", "text": f"only {number} splits"} for number in range(1, 11)]
+    warned.append({"kind": "unasked", "text": "a rough number"})
+    page, _ = write(tmp_path, expectations=[*claims, other], warnings=warned)
+    top, _, rest = page.replace("\N{NO-BREAK SPACE}", " ").partition("</header>")
+    assert top.count("Expectation ") == 2
+    assert (
+        "Expectation not met at 2 and not shown at 5 of 9 points: lock_latency_ms mean, in_memory "
+        "/ pipelined should be below 0.4; “Comparison” says what was found at each." in top
+    )
+    assert "txn_per_s mean, in_memory / pipelined at workload.threads = 1 should be" in top
+    assert "only 1 splits. “How far to trust it” has 9 more notes of this kind." in top
+    assert "only 2 splits" not in top
+    assert "a rough number." in top
+    assert all(f"<li>only {number} splits.</li>" in rest for number in range(1, 11))
+
+
 def test_one_replication_has_no_interval_and_says_so(tmp_path: Path) -> None:
     rows = [dict(one) | {"ci_low": None, "ci_high": None, "replications": 1} for one in
             hostile.ROWS]  # fmt: skip
