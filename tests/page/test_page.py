@@ -219,6 +219,13 @@ def test_missing_units_and_broken_claims_are_told_at_the_top(tmp_path: Path) -> 
     assert "> 1 of 4 units are missing" in text
 
 
+def test_words_among_numbers_may_wrap(tmp_path: Path) -> None:
+    page, _ = write(tmp_path, expectations=[claim(reason=f"refused, pipelined: {REFUSED}")])
+    assert f'<td class="words">refused, pipelined: {REFUSED}</td>' in page
+    page, _ = write(tmp_path, expectations=[claim()])
+    assert '<td class="number">0.5' in page
+
+
 def test_a_claim_about_many_points_is_one_notice_and_so_are_many_notes(tmp_path: Path) -> None:
     claims = [
         claim(**{"class": "all"}, point={"workload.threads": threads}, holds=threads > 7,
