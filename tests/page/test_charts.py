@@ -82,26 +82,40 @@ def test_a_browser_writes_the_swept_values_under_their_axis(tmp_path: Path, widt
     assert all(ticks.startswith("0.2,0.5,1,3,") for ticks in view.found["axes"])
 
 
+def drawn(folder: Path, x: Sequence[float], line: dict[str, Any]) -> dict[str, Any]:
+    """Returns what uPlot knows of a chart on a log axis with one line."""
+    line = {"name": "sync", "colour": "#0072b2", "dash": []} | line
+    chart = {"title": "", "axis": "", "joined": True, "log": True, "x": x,
+             "views": [{"name": "", "series": [line]}]}  # fmt: skip
+    script = """
+        document.body.innerHTML += "<style>.chart-canvas { height: 260px }</style>";
+        var made = new Pessim.Chart(document.body, CHART), plot = made.plot;
+        requestAnimationFrame(function () { FOUND({
+          data: plot.data.slice(1), least: plot.scales.y.min, most: plot.scales.y.max,
+          end: plot.valToPos(-1, "y"), rim: plot.valToPos(plot.scales.y.min, "y"),
+          ticks: plot.axes[1]._splits
+        }); });
+    """.replace("CHART", json.dumps(chart))
+    found: dict[str, Any] = run_scripts([*map(asset, CHART_SCRIPTS), script], folder)
+    return found
+
+
 @pytest.mark.slow
 @pytest.mark.skipif(chromium() is None, reason="chromium is not installed: .ci/test_tools.sh")
 def test_a_band_breaks_without_an_interval_and_reaches_the_rim_of_a_log_axis(
     tmp_path: Path,
 ) -> None:
-    line = {"name": "sync", "colour": "#0072b2", "dash": [], "v": [4, 5, 6, None],
-            "lo": [3, None, -1, None], "hi": [5, None, 13, None]}  # fmt: skip
-    chart = {"title": "", "axis": "", "joined": True, "log": True, "x": [1, 2, 3, 4],
-             "views": [{"name": "", "series": [line]}]}  # fmt: skip
-    drawn = """
-        document.body.innerHTML += "<style>.chart-canvas { height: 260px }</style>";
-        var made = new Pessim.Chart(document.body, CHART), plot = made.plot;
-        requestAnimationFrame(function () { FOUND({
-          data: plot.data.slice(1), least: plot.scales.y.min, most: plot.scales.y.max,
-          end: plot.valToPos(-1, "y"), rim: plot.valToPos(plot.scales.y.min, "y")
-        }); });
-    """.replace("CHART", json.dumps(chart))
-    found = run_scripts([*map(asset, CHART_SCRIPTS), drawn], tmp_path)
+    line = {"v": [4, 5, 6, None], "lo": [3, None, -1, None], "hi": [5, None, 13, None]}
+    found = drawn(tmp_path, [1, 2, 3, 4], line)
     value, low, high = found["data"]
     assert value == [4, 5, 6, None]
     assert (low[:3], high[:3]) == ([3, None, -1], [5, None, 13])
     assert 2 < found["least"] < 3, "what lies below the axis does not stretch it"
     assert found["end"] > found["rim"]
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(chromium() is None, reason="chromium is not installed: .ci/test_tools.sh")
+def test_the_upper_half_of_a_log_axis_has_ticks(tmp_path: Path) -> None:
+    found = drawn(tmp_path, [1, 2, 3], {"v": [0.52, 0.9, 1.45]})
+    assert found["ticks"] == [0.5, 0.6, 0.8, 1, 1.2, 1.5]

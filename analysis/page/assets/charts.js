@@ -117,7 +117,10 @@
   }
 
   // In each decade, in tenths of its beginning: as close as there is room for.
-  var DECADES = [upTo(100, 1), upTo(100, 5), upTo(100, 10), [10, 20, 50], [10, 30], [10]];
+  var DECADES = [
+    upTo(100, 1), upTo(100, 5), [10, 12, 15, 20, 25, 30, 40, 50, 60, 80], upTo(100, 10),
+    [10, 20, 50], [10, 30], [10]
+  ];
 
   function logSplits(low, high, fit) {
     var found = [];
