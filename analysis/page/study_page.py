@@ -36,8 +36,9 @@ HTML: Final = "report.html"
 MARKDOWN: Final = "report.md"
 _MOST_EVENTS: Final = 60
 _LOAD_NOTE: Final = (
-    "Bands: 95 % intervals. A line breaks where latencies are refused (the load could not be "
-    "carried, or the run was too short to tell) or only known to be greater than a bound."
+    "Bands: 95 % intervals; none where one replication was run. A line breaks where latencies "
+    "are refused (the load could not be carried, or the run was too short to tell) or only known "
+    "to be greater than a bound."
 )
 _TIME_NOTE: Final = (
     "Bands: from the lowest replication to the highest. Blue: warm-up, which no number includes. "
