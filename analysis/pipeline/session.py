@@ -19,6 +19,7 @@ from site import getsitepackages, getusersitepackages
 from typing import TYPE_CHECKING, Final
 
 from analysis.pipeline.compiled_model import library
+from analysis.pipeline.hang_ups import hang_ups_ignored, ignore_hang_up
 from analysis.pipeline.spark_master import is_local, is_on_loopback, with_attempts
 from analysis.program import IMPORTED_FROM, IS_INSTALLED, module
 from sim.compiled import VARIABLE
@@ -38,6 +39,10 @@ JVM_LOG: Final = "jvm.log"
 
 _THROWN: Final = "Exception in thread"
 """How the JVM begins to say that what it ran has failed."""
+
+_NO_GATEWAY: Final = "Java gateway process exited"
+"""What PySpark says if the JVM ended before it could be called."""
+_PY4J: Final = "An error occurred while calling"
 
 _JIT_OPTIONS: Final = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -XX:-UsePerfData"
 
@@ -175,8 +180,16 @@ def why_not_started(master: str, jvm_said: str, error: str) -> str:
     thrown = next((line for line in told if line.startswith(_THROWN)), None)
     if thrown is not None:
         return f"{failed}: {thrown.partition(': ')[2].rstrip('.!') or thrown}"
+    if error and _NO_GATEWAY not in error:  # Java ran here, too
+        return f"{failed}: {_first_of(error).rstrip('.!')}"
     why = (told or [error])[0].rstrip(".!")
     return f"{failed}: {why}; it needs Java 17 or newer{_JAVA}"
+
+
+def _first_of(error: str) -> str:
+    """Returns what an exception says first; of one that Java threw, what Java says."""
+    first, *rest = [line.strip() for line in error.strip().splitlines()]
+    return rest[0].lstrip(": ") if rest and first.startswith(_PY4J) else first
 
 
 def start_context(master: str, scratch: str, java_options: str) -> SparkContext:
@@ -207,7 +220,7 @@ def start_context(master: str, scratch: str, java_options: str) -> SparkContext:
         gateway = launch_gateway(conf, popen_kwargs=streams)  # type: ignore[no-untyped-call]
     context = SparkContext(conf=conf, gateway=gateway)
     context.setLogLevel("OFF")
-    context._accumulatorServer.handle_error = _ignore_hang_up  # type: ignore[method-assign]
+    context._accumulatorServer.handle_error = ignore_hang_up  # type: ignore[method-assign]
     if is_local(master):
         context.pythonExec = sys.executable  # PYSPARK_PYTHON is about other Spark jobs, or clusters
     else:
@@ -215,13 +228,6 @@ def start_context(master: str, scratch: str, java_options: str) -> SparkContext:
 
         context.addPyFile(str(write_source_zip(Path(scratch))))
     return context
-
-
-def _ignore_hang_up(request: object, client_address: object) -> None:
-    """Ignores that the JVM hung up on the server of Spark's accumulators, which nothing uses.
-
-    When Spark stops it may do so first, and the server would print a traceback.
-    """
 
 
 def _export_source_tree(master: str) -> None:
@@ -243,16 +249,19 @@ def stop_spark(starter: SparkStarter, wait_s: float = STOP_WAIT_S) -> None:
     """Ends Spark, and with it the JVM and its workers; removes Spark's own files."""
     context = starter.abandoned()
     if context is not None:
-        application = context.applicationId
-        process = getattr(context._gateway, "proc", None)
-        # Its shutdown waits up to a second for the JVM to say something; the user need not.
-        accumulators = context._accumulatorServer
-        context._accumulatorServer = None  # type: ignore[assignment]
-        context.stop()
-        threading.Thread(target=accumulators.shutdown, daemon=True).start()
-        if process is not None:
-            process.stdin.close()
-            process.wait(wait_s)
+        with hang_ups_ignored():
+            application = context.applicationId
+            gateway = context._gateway
+            process = getattr(gateway, "proc", None)
+            # Its shutdown waits up to a second for the JVM to say something; the user need not.
+            accumulators = context._accumulatorServer
+            context._accumulatorServer = None  # type: ignore[assignment]
+            context.stop()
+            threading.Thread(target=accumulators.shutdown, daemon=True).start()
+            if gateway is not None and process is not None:
+                process.stdin.close()
+                process.wait(wait_s)
+                gateway._gateway_client.is_connected = False  # what is collected tells no JVM
         # The next context of this process must not call the JVM that has ended.
         type(context)._gateway = type(context)._jvm = None
         _remove_executor_folders(starter.master, application)

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import logging
+
 import pytest
 
+from analysis.pipeline.hang_ups import hang_ups_ignored
 from analysis.pipeline.job_failure import not_written, why_job_failed
 from analysis.pipeline.session import why_not_started
 from analysis.pipeline.spark_master import is_master, is_on_loopback, with_attempts
@@ -49,6 +52,36 @@ def test_what_the_jvm_threw_is_no_missing_java() -> None:
         "Spark did not start on yarn: When running with master 'yarn' either HADOOP_CONF_DIR or "
         "YARN_CONF_DIR must be set in the environment"
     )
+
+
+def test_what_python_was_told_comes_before_what_the_jvm_says_first() -> None:
+    log = 'Setting default log level to "WARN".\nTo adjust logging level use sc.setLogLevel.\n'
+    said = why_not_started("local[*]", log, "Cannot run multiple SparkContexts at once; existing")
+    assert said == (
+        "Spark did not start on local[*]: Cannot run multiple SparkContexts at once; existing"
+    )
+    thrown = "An error occurred while calling None.a.B.\n: java.net.BindException: no port\n\tat x"
+    assert why_not_started("local", log, thrown) == (
+        "Spark did not start on local: java.net.BindException: no port"
+    )
+    ended = "[JAVA_GATEWAY_EXITED] Java gateway process exited before sending its port number."
+    assert "java: not found; it needs Java 17" in why_not_started("x", "java: not found\n", ended)
+
+
+def test_only_while_spark_is_stopped_nobody_hears_that_the_jvm_has_ended(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    def hang_up() -> None:
+        everybody = logging.getLogger()
+        where = (everybody.name, logging.ERROR, "py4j/java_gateway.py", 1)
+        everybody.handle(everybody.makeRecord(*where, "Exception while sending command.", (), None))
+
+    with hang_ups_ignored():
+        hang_up()
+        logging.getLogger().error("the user's own")
+    assert caplog.messages == ["the user's own"]
+    hang_up()
+    assert caplog.messages == ["the user's own", "Exception while sending command."]
 
 
 def test_a_broken_job_is_told_by_its_cause() -> None:
