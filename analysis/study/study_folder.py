@@ -15,6 +15,10 @@ from analysis.program import command
 from analysis.study.folder_lock import FolderHeldError, folder_lock
 from analysis.study.unit_folder import TEMPORARY_PREFIX
 
+_OF_A_STUDY: Final = ("scenario.yaml", "plan.json")
+_NAME_ONE: Final = "name the folder of a study, such as results/quickstart"
+_ANOTHER: Final = "choose another folder (--out; in Python, folder=)"
+
 
 class StudyFolderError(Exception):
     """The folder cannot be used; the message says why and what to do."""
@@ -28,12 +32,12 @@ def runs_the_rest(folder: Path) -> str:
 def no_study(folder: Path, lacks: str) -> str:
     """Returns what is said of a path that is not a study's folder, since it ``lacks`` a file."""
     if folder.is_file():
-        return f"{folder}: is a file; name the folder of a study, such as results/quickstart"
+        return f"{folder}: is a file; {_NAME_ONE}"
     if not folder.exists():
-        return f"{folder}: no such folder; run a scenario with --out {folder}, or correct its name"
-    return (
-        f"{folder}: is not a study folder (it has no {lacks}); run a scenario with --out {folder}"
-    )
+        return f"{folder}: no such folder; correct its name, or run a scenario into it"
+    known = (folder / "scenario.yaml").is_file()
+    remedy = f"{runs_the_rest(folder)} runs it" if known else _NAME_ONE
+    return f"{folder}: is not a study folder (it has no {lacks}); {remedy}"
 
 
 @contextmanager
@@ -41,27 +45,25 @@ def locked_study_folder(folder: Path) -> Iterator[Path]:
     """Makes the folder if need be and holds it alone.
 
     Raises:
-        StudyFolderError: if it cannot be written, is no folder or inside another study, or another
-            run holds it.
+        StudyFolderError: if it cannot be written, is no folder or inside another study, holds other
+            things than a study, or another run holds it.
         OSError: as it comes from within, with the folder's name if it has none.
     """
     around = next((each for each in folder.absolute().parents if _is_study(each)), None)
     if around is not None and not _is_study(folder):
-        raise StudyFolderError(
-            f"{folder}: is inside a study, {around}; choose another folder with --out"
-        )
+        raise StudyFolderError(f"{folder}: is inside a study, {around}; {_ANOTHER}")
+    _refuse_other_things(folder)
     with ExitStack() as held:
         try:
             (folder / "units").mkdir(parents=True, exist_ok=True)
             held.enter_context(folder_lock(folder))
         except FolderHeldError as holder:
             raise StudyFolderError(
-                f"{folder}: another run is writing here ({holder}); wait for it, or choose another "
-                "folder with --out"
+                f"{folder}: another run is writing here ({holder}); wait for it, or {_ANOTHER}"
             ) from holder
         except OSError as error:
             raise StudyFolderError(
-                f"{folder}: cannot be written ({error.strerror}); choose another with --out"
+                f"{folder}: cannot be written ({error.strerror}); {_ANOTHER}"
             ) from error
         remove_leftovers(folder / "units")
         try:
@@ -73,6 +75,26 @@ def locked_study_folder(folder: Path) -> Iterator[Path]:
 
 def _is_study(folder: Path) -> bool:
     return (folder / "scenario.yaml").is_file() and (folder / "units").is_dir()
+
+
+def _refuse_other_things(folder: Path) -> None:
+    """Refuses a folder in which a study's files would lie among others.
+
+    A run that was killed before it wrote its scenario has left hidden files and ``units``.
+    """
+    if not folder.is_dir() or any((folder / name).is_file() for name in _OF_A_STUDY):
+        return
+    try:
+        names = sorted(path.name for path in folder.iterdir() if not path.name.startswith("."))
+    except OSError:
+        return  # the folder that cannot be listed is refused when it is written to
+    others = [name for name in names if name != "units"]
+    if others:
+        shown = others[0] + (f" and {len(others) - 1:,} more" if others[1:] else "")
+        raise StudyFolderError(
+            f"{folder}: is not a study's folder and not empty (it has {shown}); {_ANOTHER}, "
+            "one that is empty or new"
+        )
 
 
 def remove_leftovers(units_dir: Path) -> None:
