@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from operator import index
 from os import PathLike, fspath
 from pathlib import Path
 from typing import Any, get_args
@@ -66,11 +67,20 @@ def points_of(given: object) -> int | None:
     if given is None:
         return None
     remedy = "write 1 or more, or None for all"
-    if not isinstance(given, int) or isinstance(given, bool):
+    number = whole_of(given)
+    if not isinstance(number, int) or isinstance(number, bool):
         raise TypeError(f"points is {_shown(given)}; {remedy}")
-    if given < 1:
-        raise ValueError(f"points is {given}; {remedy}")
-    return given
+    if number < 1:
+        raise ValueError(f"points is {number}; {remedy}")
+    return number
+
+
+def whole_of(given: Any) -> Any:
+    """Returns a whole number of NumPy as one of Python; anything else as it is."""
+    try:
+        return given if isinstance(given, bool) else index(given)
+    except TypeError:
+        return given
 
 
 def plots_of(given: object) -> Plots:

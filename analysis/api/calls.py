@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import pandas as pd
 
@@ -16,6 +17,7 @@ from analysis.api.arguments import (
     plots_of,
     points_of,
     scenario_of,
+    whole_of,
 )
 from analysis.api.study import OpenedStudy
 from analysis.lint.scenario_lint import scenario_warnings
@@ -29,6 +31,9 @@ from analysis.study.from_python import override_texts
 from analysis.study.load import load_study
 from analysis.study.shipped import shipped_files, shipped_name
 from analysis.study.study_folder import study_folder
+
+_ONE_AT_A_TIME: Final = threading.Lock()
+"""A process has one Spark: of two runs in two threads, the second waits."""
 
 
 def run(
@@ -50,7 +55,8 @@ def run(
         scenario: a file, ``pessim:NAME``, or a dictionary.
         set: values by dotted keys, over what the scenario says.
         folder: the study's; None: ``results/<name>``, as the command names it. A dictionary's is
-            named after its content. With the address of a folder in an object store, such as
+            named after its content. One that is given may hold the same question, which is then
+            extended, but no other. With the address of a folder in an object store, such as
             ``s3://BUCKET/FOLDER``, that is a copy of it.
         seed: of all random streams.
         replications: of every variant.
@@ -61,12 +67,12 @@ def run(
     Raises:
         ScenarioError: with every problem of the scenario.
         UnitsMissingError: if units fail.
-        StudyFolderError: if the folder cannot be used.
+        StudyFolderError: if the folder cannot be used, or holds another question's study.
         SparkStartError: if Spark does not start.
         TypeError, ValueError: if an argument is none that this takes.
     """
     drawn, runs_on, changes = plots_of(plots), master_of(master), changes_of(set)
-    study = load_study(scenario_of(scenario), changes, seed, replications)
+    study = load_study(scenario_of(scenario), changes, whole_of(seed), whole_of(replications))
     named = None if folder is None else folder_of(folder)
     store = None if named is None or not is_address(named) else ObjectStore.at(named)
     if named is None or store is not None:
@@ -76,7 +82,11 @@ def run(
     else:
         where = Path(named)
     told = ProgressListener() if progress else None
-    run_study(study, where, runs_on, store=store, plots=drawn, listener=told)
+    chosen = named is not None and store is None
+    with _ONE_AT_A_TIME:
+        run_study(
+            study, where, runs_on, store=store, plots=drawn, listener=told, same_question=chosen
+        )
     return OpenedStudy(where)
 
 

@@ -15,6 +15,7 @@ from analysis.report.manifest import is_finished, present_summary
 from analysis.running.listener import RunListener
 from analysis.running.results import StudyResult, sum_up, write_results
 from analysis.running.rounds import Plots, RoundSettings, run_rounds
+from analysis.running.same_question import refuse_another_question
 from analysis.statistics.amounts import count
 from analysis.study.finished_study import FinishedStudy
 from analysis.study.plan import Plan
@@ -26,7 +27,7 @@ class UnitsMissingError(Exception):
     """Units failed, so that there is no whole summary; the text says how many, and where."""
 
 
-def run_study(
+def run_study(  # noqa: PLR0913 - what a run is made of, named
     study: Study,
     folder: Path,
     master: str = "local[*]",
@@ -34,6 +35,7 @@ def run_study(
     plots: Plots = "all",
     store: ObjectStore | None = None,
     listener: RunListener | None = None,
+    same_question: bool = False,
 ) -> StudyResult:
     """Runs what is missing of a study in its folder and writes all its files, page included.
 
@@ -44,6 +46,7 @@ def run_study(
         plots: which pictures are written.
         store: where executors put units, and all files are put in the end; the folder is a copy.
         listener: is told how it goes; None: nobody is.
+        same_question: whether a folder that holds a study with another question is refused.
 
     Raises:
         UnitsMissingError: if units fail; what is done is summed up all the same.
@@ -54,6 +57,8 @@ def run_study(
     settings = RoundSettings.of(study, folder, starter, store, plots=plots)
     try:
         with copied_study_folder(folder, store):
+            if same_question:
+                refuse_another_question(folder, study)
             result = complete_study(settings, listener or RunListener(), time.perf_counter())
     finally:
         stop_spark(starter)
