@@ -112,8 +112,11 @@ class TestOfAFinishedStudy:
         assert "workload.threads = 4" in first.get_suptitle()
         with pytest.raises(AttributeError, match=r"no picture pie; it has .*lock_latency"):
             study.plot.pie()
+        assert hasattr(study.plot, "lock_latency")
+        assert not hasattr(study.plot, "nope")
         with pytest.raises(AttributeError, match="lock_latency has no point 2"):
             study.plot.lock_latency(point=2)
+        assert first is not study.plot.lock_latency()
 
     def test_it_is_the_same_when_it_is_opened_and_not_run_twice(self, study: Study) -> None:
         before = {path: path.stat().st_mtime_ns for path in study.folder.rglob("*.parquet")}
@@ -124,6 +127,12 @@ class TestOfAFinishedStudy:
         assert before == {path: path.stat().st_mtime_ns for path in before}
         assert str(study.folder) in repr(opened)
         assert opened.verdict["outcome"] in repr(opened)
+
+    def test_its_folder_takes_no_other_question(self, study: Study) -> None:
+        message = "holds a study that asks another question, with other values of workload.warehou"
+        with pytest.raises(StudyFolderError, match=message):
+            pessim.run(SCENARIO, set={"workload.warehouses": 11}, folder=study.folder)
+        assert len(study.compare("txn_per_s")) == 2
 
     def test_csv_has_the_tables_of_the_folder(self, study: Study, tmp_path: Path) -> None:
         assert main(["export", str(study.folder), "--format", "csv", "--out", str(tmp_path)]) == 0
@@ -138,6 +147,7 @@ class TestOfAFinishedStudy:
         with pytest.raises(StudyFolderError, match="has no section capacity"):
             _ = study.capacity
         assert study.expectations.empty
+        assert "workload.threads" in study.expectations.columns
         assert study.report.is_file()
 
 
@@ -177,53 +187,6 @@ def test_names_are_taken_when_they_are_used() -> None:
     assert {"run", "open", "Study"} <= set(dir(pessim))
     with pytest.raises(AttributeError, match="no attribute 'walk'"):
         _ = pessim.walk  # type: ignore[attr-defined]
-
-
-def test_arguments_that_mean_nothing_are_refused_in_a_sentence(tmp_path: Path) -> None:
-    endless: dict[str, Any] = {}
-    endless["about"] = endless
-    with pytest.raises(ScenarioError, match="more than 24 levels deep"):
-        pessim.check(endless)
-    wrong: Any = ["workload.threads=5"]
-    with pytest.raises(TypeError, match="set is a list; write a dictionary, such as"):
-        pessim.check("pessim:quickstart", set=wrong)
-    number: Any = {5: 5}
-    with pytest.raises(ScenarioError, match="set 5: 5: unknown key"):
-        pessim.check("pessim:quickstart", set=number)
-    some: Any = "some"
-    with pytest.raises(ValueError, match="plots is 'some'; write one of all, none"):
-        pessim.run("pessim:quickstart", plots=some, folder=tmp_path)
-    with pytest.raises(StudyFolderError, match="folder is empty"):
-        pessim.run("pessim:quickstart", folder="")
-    with pytest.raises(ValueError, match="points is 0; write 1 or more"):
-        pessim.explain("pessim:quickstart", points=0)
-    with pytest.raises(ScenarioError, match=r"^seed -1: run.seed: must be 0 to"):
-        pessim.run("pessim:quickstart", seed=-1)
-
-
-@pytest.mark.parametrize("wrong", [None, 5, b"quickstart", ["quickstart"], object()])
-def test_what_names_nothing_is_refused_in_a_sentence(wrong: Any, tmp_path: Path) -> None:
-    for call in (pessim.run, pessim.check, pessim.explain):
-        with pytest.raises(TypeError, match=r"scenario is .*; write a file's name, pessim:NAME or"):
-            call(wrong)
-    with pytest.raises(TypeError, match=r"folder is .*; write its name"):
-        pessim.open(wrong)
-    with pytest.raises(TypeError, match=r"master is .*; write its name, such as"):
-        pessim.run("pessim:quickstart", master=wrong, folder=tmp_path)
-    if wrong is not None:
-        with pytest.raises(TypeError, match=r"folder is .*; write its name"):
-            pessim.run("pessim:quickstart", folder=wrong)
-        with pytest.raises((TypeError, ValueError), match=r"points is .*; write 1 or more"):
-            pessim.explain("pessim:quickstart", points=wrong if wrong != 5 else -5)
-
-
-def test_empty_names_and_unknown_masters_are_refused_in_a_sentence(tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match="scenario is empty; write a file's name"):
-        pessim.run("")
-    with pytest.raises(StudyFolderError, match="folder is empty; write its name"):
-        pessim.open("")
-    with pytest.raises(ValueError, match="master: 'locl' is not a Spark master; write local"):
-        pessim.run("pessim:quickstart", master="locl", folder=tmp_path)
 
 
 def test_what_cannot_be_compared_is_said_to_be_so(tmp_path: Path) -> None:
