@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any, Final
@@ -20,11 +21,13 @@ from analysis.comparison.results import StudyResults
 from analysis.comparison.study_diff import study_diff
 from analysis.metrics.catalogue import MetricKey
 from analysis.metrics.numbers import NumberKey, StudyNumber
+from analysis.metrics.rounding import NOT_KNOWN
 from analysis.metrics.shown import KEY_FIGURE_OF
 from analysis.page.charts import one_view
 from analysis.page.escaping import in_script
 from analysis.page.html import CHART_SCRIPTS, CHART_STYLES, environment, inlined
 from analysis.report.diff_table import changes_table, moves_table, study_words
+from analysis.report.table import Cell, ReportTable
 from analysis.serve.courses import COURSES, Line, study_courses
 from analysis.serve.shipped_files import shipped
 from analysis.serve.studies import NoStudyError
@@ -92,13 +95,23 @@ def _pair(first: str, a: StudyResults, name: str, b: StudyResults) -> dict[str, 
         "problem": "",
         "changes": changes_table("What was changed", diff.scenario[:_MOST_CHANGES], first, name),
         "more_changes": max(0, len(diff.scenario) - _MOST_CHANGES),
-        "moves": moves_table(_MOVES, _shown(diff.moves), first, name),
+        "moves": _without_a_verdict(moves_table(_MOVES, _shown(diff.moves), first, name)),
         "moved": len(diff.moved),
         "judged": diff.judged,
         "not_judged": len(diff.moves) - diff.judged,
         "refused": len(diff.numbers.refused),
         "same_facts": diff.facts.all_same,
     }
+
+
+def _without_a_verdict(table: ReportTable) -> ReportTable:
+    """Returns a table in which a ratio that is not known yet is not said to have stayed."""
+    return replace(table, rows=tuple((*row[:-1], _unsaid(row[-1])) for row in table.rows))
+
+
+def _unsaid(ratio: Cell) -> Cell:
+    unknown = ratio.text == NOT_KNOWN and ratio.tone == "quiet"
+    return replace(ratio, verdict="") if unknown else ratio
 
 
 def _shown(moves: Sequence[Move]) -> list[Move]:

@@ -145,6 +145,9 @@ CONTROLS: Final = (
 BY_NAME: Final[Mapping[str, KeyControl]] = {control.name: control for control in CONTROLS}
 
 
+_MOST_POINTS: Final = 100
+"""Of a study: so many steps more are what a slider can show."""
+
 Values = Mapping[str, float]
 """Controls that were turned, by name."""
 
@@ -195,6 +198,19 @@ class Base:
                 continue  # of a file that was changed since
         return found
 
+    @cached_property
+    def swept(self) -> Mapping[str, set[float]]:
+        """Values of the finished study's points that a control can have, by its name."""
+        found: dict[str, set[float]] = {}
+        points = self.study.points if self.numbers else ()
+        for point in points[:_MOST_POINTS]:
+            made = self.study.scenario(point, self.variant)
+            for control in CONTROLS:
+                value = control.of(made)
+                if value is not None and control.steps[0] <= value <= control.steps[-1]:
+                    found.setdefault(control.name, set()).add(_rounded(value))
+        return found
+
 
 def turned(said: Mapping[str, str], base: Base) -> dict[str, float]:
     """Returns the controls that an address turns, without those that stand as in the base.
@@ -224,7 +240,7 @@ def _rounded(value: float) -> float:
 def settings(base: Base, values: Values) -> list[dict[str, Any]]:
     """Returns every control with its value, for a page to draw.
 
-    A value of the base that is no step is a step of its own.
+    A value of the base, or of the study's points, that is no step is a step of its own.
     """
     found = []
     for control in CONTROLS:
@@ -232,11 +248,12 @@ def settings(base: Base, values: Values) -> list[dict[str, Any]]:
         value = values.get(control.name, own)
         if own is None and control.name not in LOADS:
             continue
-        steps = sorted({*control.steps, *([_rounded(own)] if own is not None else [])})
+        steps = {*control.steps, *base.swept.get(control.name, ())}
+        steps |= set() if own is None else {_rounded(own)}
         found.append(
             {
                 "name": control.name, "key": control.key, "label": control.label,
-                "unit": control.unit, "kind": control.kind, "steps": steps,
+                "unit": control.unit, "kind": control.kind, "steps": sorted(steps),
                 "base": None if own is None else _rounded(own),
                 "value": None if value is None else _rounded(value),
             }

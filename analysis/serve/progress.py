@@ -85,6 +85,7 @@ class ProgressReader:
             "held_by": None if holder is None else str(holder),
             "left_s": _left_s(counts, done, holder),
             "latency": f"{LATENCIES[fact]}, mean (ms)",
+            "no_figures": _why_no_figures(there),
             "variants": _by_variant(there, done, fact),
             "now": self._now(study, there, done),
             "failures": self._failures(study, there),
@@ -189,6 +190,19 @@ def _left_s(
     ended = [seen.ended_s for seen in done.values() if seen.ended_s >= begun_s]
     left = counts.get("running", 0) + counts.get("missing", 0)
     return (max(ended) - begun_s) / len(ended) * left if ended else None
+
+
+def _why_no_figures(there: StudyState) -> str:
+    """Returns why variants have only counts; empty if they have figures."""
+    points, units = len(there.plan.points), len(there.by_unit)
+    if points > 1:
+        return (
+            f"This study has {points:,} points, so a variant has no mean of its own: the figures "
+            "of each point are in the report."
+        )
+    if units > MOST_READ:
+        return f"Of more than {MOST_READ} units the figures are not read: they are in the report."
+    return ""
 
 
 def _by_variant(

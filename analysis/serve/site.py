@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
+from os.path import lexists
 from pathlib import Path
 from typing import Any, Final
 from urllib.parse import quote, urlencode
@@ -147,6 +148,7 @@ class Site:
             first=first,
             later=urlencode(links | {"from": first + PAGE_STUDIES}) if more else "",
             sooner=urlencode(links | {"from": max(0, first - PAGE_STUDIES)}) if first else "",
+            newest=urlencode(links),
             folder=str(self.studies.results),
             example=command("run", "pessim:quickstart"),
         )
@@ -206,9 +208,14 @@ class Site:
         )
 
     def _results(self, study: str) -> StudyResults:
+        folder = self.studies.folder(study)
         for name in SUMMED_UP:
+            if not lexists(folder / name):
+                raise StudyFolderError(
+                    f"{study} has not ended: it has no {name} yet. Continue it, then compare."
+                )
             self.studies.file(study, name)
-        return read_results(self.studies.folder(study))
+        return read_results(folder)
 
     def _run(self, request: Request) -> Response:
         study = request.path_params["study"]

@@ -110,6 +110,26 @@ def test_what_cannot_be_compared_is_said(server: Served, results: Path, names: l
     assert 'role="alert"' in answer.text
 
 
+def test_a_study_that_has_not_ended_is_said_to_be_so(server: Served, results: Path) -> None:
+    (results / "b" / "manifest.json").unlink()
+    answer = server.get("/compare?study=a&study=b")
+    assert answer.status == 200
+    assert "b has not ended: it has no manifest.json yet. Continue it, then compare." in answer.text
+
+
+def test_a_ratio_that_is_not_known_is_not_said_to_have_stayed(results: Path) -> None:
+    wide = [
+        hostile.row("pipelined", "txn_per_s", 50.0) | {"ci_low": -900.0, "ci_high": 1000.0},
+        *(row for row in rows(1.0) if row["metric"] != "txn_per_s"),
+    ]
+    table = RowTable.from_rows(wide, [{}])
+    write_summary(results / "b", hostile.summary() | {"rows": table})
+    (pair,) = found(results, "a", "b")["pairs"]
+    told = {(row[-1].text, row[-1].verdict) for row in pair["moves"].rows}
+    assert ("not known yet", "") in told
+    assert ("not known yet", "did not move") not in told
+
+
 def test_a_link_among_the_results_is_not_read(server: Served, results: Path) -> None:
     secret = results.parent / "secret.parquet"
     secret.write_bytes((results / "b" / "summary.parquet").read_bytes())

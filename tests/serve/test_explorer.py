@@ -10,11 +10,12 @@ from typing import Any
 
 import pytest
 
-from analysis.serve.controls import BY_NAME, CONTROLS, LOADS, LOCK_MODES
+from analysis.serve.controls import BY_NAME, CONTROLS, LOADS, LOCK_MODES, Base, settings
 from analysis.study.load import load_study
 from analysis.study.study import differences, document_of
 from sim.distributions import Spiky, mean_ns
 from sim.estimate import estimate
+from tests.page import hostile
 from tests.serve.made_studies import study, summed_up
 from tests.serve.served import Served, served
 
@@ -129,6 +130,23 @@ def test_rows_of_a_study_stand_by_their_own_case_only(server: Served) -> None:
     assert told["pipelined"][0]["busy"]["store_poller"] == 0.97
     turned = answer(server, "study:small", pollers="3")["modes"]
     assert all(turned[mode]["simulated"] == [] for mode in turned)
+
+
+def test_a_curve_passes_through_the_values_of_the_study(server: Served, tmp_path: Path) -> None:
+    points = "{workload.rate: 70/s, cluster.stores: 3}, {workload.rate: 333/s, cluster.stores: 7}"
+    swept = f"sweep: {{points: [{points}]}}"
+    file = hostile.scenario(tmp_path, "What of rates?", swept)
+    made, numbers = load_study(file), server.site.explorer.base("study:small").numbers
+    assert numbers
+    after, before = (
+        {each["name"]: each["steps"] for each in settings(Base("it", file, made, known), {})}
+        for known in (numbers, {})
+    )
+    assert {70, 333} <= set(after["rate"])
+    assert 7 in after["stores"]
+    assert 333 not in before["rate"]
+    assert after["pollers"] == before["pollers"]
+    assert all(steps == sorted(set(steps)) for steps in after.values())
 
 
 def test_the_file_is_the_very_case(server: Served, tmp_path: Path) -> None:

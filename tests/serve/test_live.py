@@ -105,6 +105,15 @@ def test_figures_narrow_with_the_units(server: Served) -> None:
     assert "±" not in variants[1]["latency_ms"]
 
 
+def test_a_sweep_says_why_its_variants_have_no_figures(folder: Path, server: Served) -> None:
+    assert server.get("/api/live/half").json["no_figures"] == ""
+    points = [dict(STUDY.points[0]), {"workload.threads": 99}]
+    write_plan(folder, AskedUnits(points, UNITS))
+    said = server.get("/api/live/half").json
+    assert said["no_figures"].startswith("This study has 2 points, so a variant has no mean of its")
+    assert [one["latency_ms"] for one in said["variants"]] == ["–", "–"]
+
+
 def test_a_unit_is_read_once(folder: Path, server: Served) -> None:
     before = server.get("/api/live/half").json["variants"]
     for unit in UNITS[:3]:

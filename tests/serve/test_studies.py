@@ -107,6 +107,10 @@ def test_pages_follow_one_another(results: Path) -> None:
         second = server.get(f"/?from={PAGE_STUDIES}")
         assert second.text.count('class="study"') == 3
         assert "from=0" in second.text
+        beyond = server.get("/?from=99999999&q=s").text
+        assert "There is no study from number 100000000 on with “s”." in beyond
+        assert 'href="/the-token-of-this-test/?q=s">Show the newest' in beyond
+        assert "yet" not in beyond
         for odd in ("-1", "x", "9" * 40, "%00", "1e3"):
             assert server.get(f"/?from={odd}").status == 200
 

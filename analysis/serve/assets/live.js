@@ -80,7 +80,10 @@
     byId("go").disabled = found.running || found.starting;
     byId("go").textContent = found.units.missing ? "Continue" : "Run again";
     variants(found);
-    course(found);
+    byId("no-figures").textContent = found.no_figures;
+    byId("no-figures").hidden = !found.no_figures;
+    byId("about-figures").hidden = byId("course").hidden = Boolean(found.no_figures);
+    if (!found.no_figures) { course(found); }
     now(found);
     byId("failed").hidden = !found.failures.length;
     byId("failures").replaceChildren.apply(byId("failures"), found.failures.map(function (one) {
