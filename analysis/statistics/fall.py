@@ -37,7 +37,7 @@ STOPPED: Final = 0.1
 """Share of the throughput before below which a cluster at the end of a run has stopped."""
 _BURST: Final = 2
 """Times the longest gap between commits before that a gap is no stop; our own figure."""
-_MOST_BINS: Final = 200
+MOST_BINS: Final = 200
 _MOST_BATCHES: Final = 20
 
 
@@ -83,7 +83,7 @@ def fall_of_throughput(committed: Array, before: slice, cut: int, window_s: floa
     after = committed[first:]
     if not len(after) or not comparable(usual):
         return None
-    size = -(-len(after) // _MOST_BINS)
+    size = -(-len(after) // MOST_BINS)
     ends = np.append(np.arange(size, len(after), size), len(after))
     mean = float(usual.mean())
     place = np.concatenate([[0.0], ends.astype(np.float64)])
@@ -98,7 +98,10 @@ def fall_of_throughput(committed: Array, before: slice, cut: int, window_s: floa
     low, high = (int(end) for end in np.unravel_index(int(clear.argmax()), clear.shape))
     if clear[low, high] < _clear_from(usual, len(ends)):
         return None
-    low = int(shortfall[:high, high].argmax())  # it began where most is lost until then
+    # It began where most is lost until then. What that adds has to lack much itself: a small
+    # deficit for a long time before is another matter.
+    depth = max(MATERIAL_FALL * mean, 0.5 * shortfall[low, high] / length[low, high])
+    low = int((shortfall[:high, high] - depth * length[:high, high]).argmax())
     rest = mean * float(place[-1] - place[high])
     left_out = lost[-1] - lost[high]
     if rest - left_out < FEWEST_BEFORE or left_out > MATERIAL_FALL * rest:
@@ -156,7 +159,7 @@ def _clear_from(usual: Array, bins: int) -> float:
 
     That is so many standard deviations of commits that are Poisson at least, or the quantile of
     Student's t at the same level by the scatter measured, whichever is less. The quantile knows how
-    little a short time tells of a scatter; its level is that of ``DEVIATIONS`` in ``_MOST_BINS``,
+    little a short time tells of a scatter; its level is that of ``DEVIATIONS`` in ``MOST_BINS``,
     shared by those that there are.
 
     Args:
@@ -168,6 +171,6 @@ def _clear_from(usual: Array, bins: int) -> float:
     means = usual[len(usual) - size * batches :].reshape(batches, size).mean(axis=1)
     variance = size * float(means.var(ddof=1))
     poisson = DEVIATIONS * np.sqrt(max(float(usual.mean()), variance))
-    level = ndtr(-DEVIATIONS) * _MOST_BINS / bins
+    level = ndtr(-DEVIATIONS) * MOST_BINS / bins
     measured = -stdtrit(batches - 1, level) * np.sqrt(max(variance, LEAST_VARIANCE))
     return float(min(poisson, measured))

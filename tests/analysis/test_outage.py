@@ -50,6 +50,21 @@ def test_one_that_came_back_shortly_before_the_end_came_back() -> None:
     assert fall.until_s == pytest.approx(2.8)
 
 
+@pytest.mark.parametrize("seed", range(20))
+def test_an_earlier_deficit_does_not_date_a_fall_back(seed: int) -> None:
+    committed = course(seed, (40, 10.0), (40, 9.3), (5, 0.0), (8, 10.0))
+    fall = fall_of_throughput(committed, slice(3, 40), 3, WINDOW_S)
+    assert fall is not None
+    assert fall.from_s == pytest.approx(8.0, abs=0.2)
+
+
+def test_a_stop_is_dated_to_its_windows_whatever_came_before() -> None:
+    committed = np.repeat([93.0, 89.0, 0.0, 95.0], [10, 50, 5, 8])
+    fall = fall_of_throughput(committed, slice(3, 10), 3, WINDOW_S)
+    assert fall is not None
+    assert fall.words == "throughput fell from 930/s to 0/s between 6.00 s and 6.50 s"
+
+
 def test_one_that_is_made_up_for_afterwards_is_found_as_well() -> None:
     committed = course(2, (40, 6.0), (20, 0.0), (2, 66.0), (40, 6.0))
     assert fall_of_throughput(committed, slice(5, 40), 5, WINDOW_S) is not None
