@@ -23,26 +23,21 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from analysis.pipeline.aggregate import read_facts
-from analysis.statistics.fall import (
-    FEWEST_BEFORE,
-    FEWEST_WINDOWS_BEFORE,
-    MATERIAL_FALL,
-    comparable,
-    fall_of_throughput,
-    stop_of_work,
-)
+from analysis.statistics.fall import FEWEST_WINDOWS_BEFORE, fall_of_throughput, stop_of_work
 from analysis.statistics.intervals import Array
 from analysis.statistics.outage import outage, piled_up_since
-from analysis.statistics.saturation import (
-    Judgement,
-    UnitCourse,
-    Verdict,
-    judge,
-    overloaded,
+from analysis.statistics.saturation import UnitCourse, Verdict, judge, overloaded
+from analysis.statistics.slowdown import (
+    Slowdown,
+    Stays,
+    Stragglers,
+    slowdown_since,
+    stragglers_since,
+    straggles_from_s,
 )
-from analysis.statistics.slowdown import MATERIAL_SLOWNESS, Stays, slowdown_since
 from analysis.statistics.unfinished import OVERDUE, Unfinished, missing
-from analysis.statistics.warmup import FEWEST_WINDOWS, Cut, mser_cut
+from analysis.statistics.unjudged import NOTHING_BEGAN, Done, not_judged, unsteady
+from analysis.statistics.warmup import Cut, mser_cut
 from analysis.study.fixed_times import first_fixed_ns
 from sim.fact_names import LOG_WRITER
 from sim.record.facts import COUNTER, EVENT, HISTOGRAM, MOMENTS
@@ -81,27 +76,32 @@ def judged_unit(folder: Path, scenario: Scenario, simulated_ns: int) -> JudgedUn
     fixed_ns = first_fixed_ns(scenario.operations, simulated_ns)
     cut = _cut(course, scenario.run, fixed_ns)
     first = cut.observations
-    event_ns = _first_event_ns(folder, fixed_ns)
+    done = _first_done(folder, fixed_ns)
+    event_ns = None if done is None else done.at_ns
     before = _before(event_ns, first, window_ns)
     window_s = window_ns / NS_PER_S
     unfinished = _unfinished(folder, counters)
+    if not (course.begun[first:].any() or committed[first:].any() or unfinished.count):
+        return JudgedUnit(first, Verdict.NOT_JUDGED, NOTHING_BEGAN)
     fall = fall_of_throughput(committed, before, first, window_s)
     if fall is None and event_ns is not None:
         fall = stop_of_work(committed, event_ns // window_ns, first, window_s)
     overload = overloaded(course, first)
     stays = _stays(folder, windows)
-    slowdown = None if overload else slowdown_since(committed, stays, before, first, window_s)
-    stopped = outage(committed, unfinished, fall, first, slowdown) or piled_up_since(
+    slowness = None if overload else _slowness(folder, committed, stays, before, first, window_s)
+    stopped = outage(committed, unfinished, fall, first, slowness) or piled_up_since(
         course, before, first, window_s
     )
     ended_s = stays.total_s + counters.total("txn_aborted_ns") / NS_PER_S
     untold = missing(course, first, float(ended_s[first:].sum()), unfinished, window_s)
-    if fixed_ns is not None:
+    if done is not None and fixed_ns is not None:
         found = stopped or overload or untold
-        found = found or not_judged(fixed_ns, committed[before], committed[before.stop :])
+        found = found or not_judged(fixed_ns, done, committed, stays, before)
     else:
         busy = counters.busy_shares(first)
         found = judge(course, first, busy, settled=cut.settled)
+        if found.verdict is Verdict.STABLE and done is not None:
+            found = unsteady(done, committed, first, before) or found
         if untold is not None and found.verdict.carried:
             found = untold
         if stopped is not None and (event_ns is not None or found.verdict.carried):
@@ -109,29 +109,24 @@ def judged_unit(folder: Path, scenario: Scenario, simulated_ns: int) -> JudgedUn
     return JudgedUnit(first, found.verdict, found.reason)
 
 
-def not_judged(fixed_ns: int, before: Array, after: Array) -> Judgement:
-    """Returns that no fall was found, or why none could be: that is no word for the cluster."""
-    held = (
-        f"throughput did not fall by {MATERIAL_FALL:.0%}, nor did transactions take "
-        f"{MATERIAL_SLOWNESS:g} times as long, as far as can be told"
-    )
-    if not comparable(before):
-        held = (
-            f"too little before it to compare with, {FEWEST_WINDOWS_BEFORE} windows after the "
-            f"warm-up and {FEWEST_BEFORE} commits are needed; let it happen later"
-        )
-    elif len(after) < FEWEST_WINDOWS:
-        held = "too little time after it to find a fall of throughput; lengthen run.measure"
-    elif (lost := 1 - after.mean() / before.mean()) >= MATERIAL_FALL:
-        held = f"throughput {lost:.0%} lower from then on, which may be chance after so few commits"
-    said = f"averages are over what happens at fixed times, from {fixed_ns / 1e9:g} s: {held}"
-    return Judgement(Verdict.NOT_JUDGED, said)
+def _slowness(
+    folder: Path, committed: Array, stays: Stays, before: slice, cut: int, window_s: float
+) -> Slowdown | Stragglers | None:
+    """Returns how transactions took far longer, all of them for a while or some; None: no."""
+    slowdown = slowdown_since(committed, stays, before, cut, window_s)
+    if slowdown is not None:
+        return slowdown
+    far = _longer_than(folder, len(committed), straggles_from_s(stays, before))
+    return stragglers_since(committed, stays, far, before, cut, window_s)
 
 
-def _first_event_ns(folder: Path, fixed_ns: int | None) -> int | None:
-    """Returns when something was first done to the cluster; None: nothing was."""
-    first: int | None = pc.min(read_facts(folder, EVENT)["at_ns"]).as_py()
-    return fixed_ns if first is None else first
+def _first_done(folder: Path, fixed_ns: int | None) -> Done | None:
+    """Returns what was first done to the cluster; None: nothing was."""
+    events = read_facts(folder, EVENT)
+    if events.num_rows:
+        place = int(np.argmin(events["at_ns"].to_numpy()))
+        return Done(events["at_ns"][place].as_py(), events["kind"][place].as_py())
+    return None if fixed_ns is None else Done(fixed_ns, "")
 
 
 def _before(event_ns: int | None, cut: int, window_ns: int) -> slice:
@@ -183,6 +178,13 @@ def _stays(folder: Path, windows: int) -> Stays:
         total_s=_by_window(ended, "sum", windows) / NS_PER_S,
         longest_s=longest_ns[:windows] / NS_PER_S,
     )
+
+
+def _longer_than(folder: Path, windows: int, least_s: float) -> Array:
+    """Returns how many of the transactions committed in each window took longer."""
+    facts = read_facts(folder, HISTOGRAM, ("txn_latency",))
+    first = bucket_of(math.ceil(least_s * NS_PER_S)) + 1
+    return _by_window(facts.filter(pc.greater_equal(facts["bucket"], first)), "count", windows)
 
 
 def _cut(course: UnitCourse, run: Run, until_ns: int | None) -> Cut:

@@ -22,7 +22,7 @@ from analysis.statistics.saturation import (
     Verdict,
     overloaded,
 )
-from analysis.statistics.slowdown import Slowdown
+from analysis.statistics.slowdown import Slowdown, Stragglers
 from analysis.statistics.unfinished import Unfinished, unfinished_words
 from analysis.statistics.warmup import FEWEST_WINDOWS
 
@@ -32,7 +32,7 @@ def outage(
     unfinished: Unfinished,
     fall: Fall | None,
     cut: int,
-    slowdown: Slowdown | None = None,
+    slowdown: Slowdown | Stragglers | None = None,
 ) -> Judgement | None:
     """Returns the verdict of a unit in which work stopped or suffered; None: it did not.
 
@@ -41,7 +41,7 @@ def outage(
         unfinished: at the end of the run.
         fall: from ``fall_of_throughput``.
         cut: windows of warm-up.
-        slowdown: from ``slowdown_since``.
+        slowdown: from ``slowdown_since`` or ``stragglers_since``.
     """
     measured = committed[cut:]
     nothing = len(measured) >= FEWEST_WINDOWS and unfinished.count > 0 and not measured.any()

@@ -32,11 +32,16 @@ def judged(case: dict[str, Any], folder: Path) -> JudgedUnit:
     file = folder / "case.yaml"
     document: dict[str, Any] = {
         "about": "What does it do to a small cluster?",
-        "run": {"seed": 3, "warmup": "500ms", "measure": "6500ms", "replications": 1},
+        "run": {
+            "seed": 3,
+            "warmup": "500ms",
+            "measure": case.get("measure", "6500ms"),
+            "replications": 1,
+        },
         "cluster": {"stores": case.get("stores", 3), "regions": 9},
         "workload": {
             "kind": "custom",
-            **LOADS[case["load"]],
+            **LOADS.get(case["load"], {"rate": case["load"]}),
             "tables": {"acct": {"rows": 100_000}},
             "transactions": {
                 "move": {

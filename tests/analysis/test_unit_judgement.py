@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from analysis.pipeline.unit_judgement import JudgedUnit, judged_unit, not_judged
+from analysis.pipeline.unit_judgement import JudgedUnit, judged_unit
 from analysis.statistics.saturation import Verdict
 from analysis.study.fixed_times import first_fixed_ns
 from analysis.study.parquet_sink import ParquetSink
@@ -113,8 +113,8 @@ def test_an_average_over_a_fixed_course_of_events_is_not_judged(tmp_path: Path) 
     assert found.verdict is Verdict.NOT_JUDGED
     assert found.reason == (
         "averages are over what happens at fixed times, from 4 s: "
-        "throughput did not fall by 20%, nor did transactions take 3 times as long, as far as can "
-        "be told"
+        "throughput did not fall by 20 %, nor did transactions take 3 times as long on average, as "
+        "far as can be told"
     )
     assert found.warmup_windows <= 20
 
@@ -124,18 +124,6 @@ def test_that_no_fall_was_found_is_not_said_where_none_could_be(tmp_path: Path) 
     assert late.verdict is Verdict.NOT_JUDGED
     assert late.reason.endswith(
         ": too little time after it to find a fall of throughput; lengthen run.measure"
-    )
-    early = not_judged(10**8, np.full(2, 30.0), np.full(8, 2.0))
-    assert early.reason.endswith(
-        "from 0.1 s: too little before it to compare with, 3 windows after the warm-up and 20 "
-        "commits are needed; let it happen later"
-    )
-
-
-def test_a_lower_throughput_that_may_be_chance_is_said() -> None:
-    fewer = not_judged(10**9, np.full(8, 3.0), np.full(8, 2.0))
-    assert fewer.reason.endswith(
-        "throughput 33% lower from then on, which may be chance after so few commits"
     )
 
 
@@ -165,3 +153,16 @@ def test_a_queue_with_known_answers_is_judged(
     with ParquetSink(tmp_path) as sink:
         result = run_unit(queue, 0, sink)
     assert judged_unit(tmp_path, queue, result.simulated_ns).verdict is verdict
+
+
+def test_a_unit_in_which_no_transaction_begins_is_not_called_stable(tmp_path: Path) -> None:
+    with ParquetSink(tmp_path) as sink:
+        recorder = Recorder(WINDOW_NS, sink)
+        for window in range(20):
+            recorder.counter("txns_started").value += 0
+            recorder.roll((window + 1) * WINDOW_NS)
+        recorder.close(20 * WINDOW_NS)
+    run = run_settings(warmup_ns=3 * WINDOW_NS, window_ns=WINDOW_NS)
+    found = judged_unit(tmp_path, replace(quickstart(), run=run), 20 * WINDOW_NS)
+    assert found.verdict is Verdict.NOT_JUDGED
+    assert found.reason.startswith("no transaction began in the time measured; ")
