@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
-from analysis.metrics.catalogue import ASKED_FOR, MetricKey
+from analysis.metrics.catalogue import ASKED_FOR, MS_PER_NS, MetricKey
 from analysis.metrics.numbers import Numbers, StudyNumber
 from analysis.metrics.rounding import short
 from analysis.page.content import capital
@@ -105,17 +105,37 @@ def _lost_and_failed(found: Findings, point: int, variant: str) -> str:
 
 
 def _left(found: Findings, point: int, names: Sequence[str]) -> str:
-    """Returns what had not ended when a run did: at most how much, if nobody waited unusually."""
+    """Returns what had not ended when a run did: at most how much, if nobody waited unusually.
+
+    Where nothing had begun it says that.
+    """
     left = {name: _in_a_run(found, point, name, _UNFINISHED) for name in names}
-    oldest_ms = {name: found.amount(point, name, _OLDEST) for name in names}
     if not any(left.values()):
+        if all(_nothing_ended(found, point, name) for name in names):
+            return "no transaction began in the time measured"
         return "all had ended with the run"
+    oldest_ms = {name: _oldest_ms(found, point, name) for name in names}
+    at_the_end = "at the end of a run, on average, "
     if all(_is_usual(found.value(point, name, _SLOW), oldest_ms[name]) for name in names):
         most = unfinished_words(max(left.values()), max(oldest_ms.values()) / 1000)
-        return f"at the end of a run {'at most ' if len(names) > 1 else ''}{most}"
-    return "at the end of a run, " + _of_each(
+        return f"{at_the_end}{'at most ' if len(names) > 1 else ''}{most}"
+    return at_the_end + _of_each(
         {name: unfinished_words(left[name], oldest_ms[name] / 1000) for name in names}
     )
+
+
+def _nothing_ended(found: Findings, point: int, variant: str) -> bool:
+    """Returns whether no transaction was committed, nor given up."""
+    committed = found.value(point, variant, MetricKey("txn_per_s"))
+    given_up = _in_a_run(found, point, variant, _ABORTED)
+    return committed.is_there and not committed.value and not given_up
+
+
+def _oldest_ms(found: Findings, point: int, variant: str) -> float:
+    """Returns the age of the oldest that had not ended in any replication; 0 if all had."""
+    if not found.amount(point, variant, _OLDEST):
+        return 0.0
+    return MS_PER_NS * found.greatest(point, variant, "txn_unfinished")
 
 
 def _is_usual(slow: StudyNumber, age_ms: float) -> bool:
@@ -126,10 +146,12 @@ def _is_usual(slow: StudyNumber, age_ms: float) -> bool:
 def _longest(found: Findings, point: int, names: Sequence[str]) -> str:
     took = {}
     for name in names:
-        number = found.value(point, name, MetricKey("txn_latency_ms", stat="max"))
-        if number.is_there:
-            more = "more than " if number.at_least else ""
-            took[name] = f"{more}{short(number.value)} ms"
+        if found.value(point, name, MetricKey("txn_latency_ms", stat="max")).is_there:
+            # Means over replications of the longest and of ages are of different replications.
+            longest_ms = MS_PER_NS * found.greatest(point, name, "txn_latency")
+            oldest_ms = _oldest_ms(found, point, name)
+            more = "more than " if oldest_ms >= longest_ms else ""
+            took[name] = f"{more}{short(max(longest_ms, oldest_ms))} ms"
     said = [text + whose for text, whose in _whose(took, " with {}").items()]
     return f"the longest transaction took {', '.join(said)}" if said else ""
 

@@ -7,11 +7,13 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Final
 
+import numpy as np
 import pandas as pd
 import yaml
 
 from analysis.metrics.catalogue import MetricKey
 from analysis.metrics.numbers import Numbers, StudyNumber
+from analysis.metrics.row_table import POINT
 from analysis.metrics.study_tables import StudyTables
 from analysis.plots.drawn import Drawn
 from analysis.report.comparison import MOST_WHOLE_POINTS, main_variant
@@ -128,6 +130,16 @@ class Findings:
         """Returns a number, 0 where there is none."""
         number = self.value(point, variant, key)
         return number.value if number.is_there else 0.0
+
+    def greatest(self, point: int, variant: str, fact: str) -> float:
+        """Returns the greatest value of a fact in any replication; 0 where there is none."""
+        sums, batches = self.tables.sums, self.tables.batches
+        key = (fact, "all", "max")
+        if key not in sums.columns:
+            return 0.0
+        of_it = (batches[POINT] == point) & (batches["variant"] == variant)
+        values = sums[[key]].to_numpy(dtype=np.float64)[of_it.to_numpy(), 0]
+        return float(np.nanmax(values, initial=0.0))
 
     def point_name(self, point: int) -> str:
         """Returns ``workload.threads = 50``; empty for the only point."""
