@@ -25,9 +25,10 @@ def beyond_capacity(cases: Iterable[LintedCase]) -> Iterator[ScenarioWarning]:
     busiest = estimate(most).busiest
     if busiest.utilisation < FAR_TOO_MUCH:
         return
+    percent = f"{100 * busiest.utilisation:.0f} %"
     carried = float(f"{rate_per_s / busiest.utilisation:.2g}")
     yield ScenarioWarning(
         "workload.rate",
-        f"{busiest.name} would have to be {busiest.utilisation:.0%} busy: what arrives piles up, "
+        f"{busiest.name} would have to be {percent} busy: what arrives piles up, "
         f"and each unit takes long; about {carried:,.10g}/s is what it carries (explain says more)",
     )

@@ -6,6 +6,7 @@ Source: the names of facts are those of ``sim.client.client_stats``, ``sim.opera
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
@@ -42,6 +43,9 @@ _ABOUT_WAITING: Final = (
     "tidb_pessimistic_txn_fair_locking", "innodb_lock_wait_timeout",
 )  # fmt: skip
 
+_PLURAL: Final = re.compile(r"(?<=lock|tion|sfer|plit|erge)s\b")
+"""Ends what is counted in the words of a mechanism."""
+
 
 @dataclass(frozen=True, slots=True)
 class Mechanism:
@@ -56,6 +60,12 @@ class Mechanism:
     least: int = FEWEST_TIMES
     """How often it has to happen in all replications of a variant together."""
     remedy: str = "lengthen run.measure"
+
+    def times(self, most: int) -> str:
+        """Returns ``no contended locks``, ``only 1 contended lock`` or ``only 7 splits``."""
+        if most == 1:
+            return f"only 1 {_PLURAL.sub('', self.words, count=1)}"
+        return f"only {most:,} {self.words}" if most else f"no {self.words}"
 
 
 def mechanisms(case: LintedCase, said: Mapping[str, object]) -> Iterator[Mechanism]:

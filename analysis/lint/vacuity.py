@@ -118,9 +118,8 @@ def _too_few(
     warned: Warned = {"kind": "mechanism", "variant": variant}
     where = " at any point" if len(counted) > 1 else ""
     if most < each.least:
-        number = "no" if most == 0 else f"only {most:,}"
         wanted = f", {each.least} are needed" if each.least > 1 else ""
-        text = f"{variant}: {number} {each.words}{where} in all replications{wanted}; {each.remedy}"
+        text = f"{variant}: {each.times(most)}{where} in all replications{wanted}; {each.remedy}"
         yield warned | {"text": text}
         return
     never = counted[counted["times"] == 0]

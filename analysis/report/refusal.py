@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from scipy.special import bdtrc
 
 from analysis.metrics.row_table import POINT
+from analysis.statistics.outage import OTHERS_WENT_ON
 from analysis.statistics.saturation import DRIFT_LEVEL, Verdict
 from analysis.study.units import at_point
 
@@ -117,11 +118,18 @@ def unit_facts(units: pd.DataFrame, points: Sequence[Mapping[str, Any]]) -> list
 
 
 def _reason(case: pd.DataFrame) -> str:
-    """Returns what is said of the first unit with the worst verdict and the most to say of it."""
+    """Returns what is said of the first unit with the worst verdict and the most to say of it.
+
+    An outage in which others went on is less than one in which all stopped.
+    """
+
+    def weight(words: str) -> tuple[bool, int]:
+        return not words.endswith(OTHERS_WENT_ON), words.count("; ")
+
     for verdict in (*WORST_FIRST, Verdict.STABLE):
         said = case.loc[case["verdict"] == str(verdict), "verdict_reason"]
         if len(said):
-            return max(map(str, said), key=lambda words: words.count("; "))
+            return max(map(str, said), key=weight)
     return ""
 
 
@@ -140,7 +148,7 @@ def verdict_lines(
 
     One line, if the same is said of all.
 
-    Such as ``pipelined at workload.threads = 400: near saturation (store_poller 97% busy)``.
+    Such as ``pipelined at workload.threads = 400: near saturation (store_poller 97 % busy)``.
 
     Args:
         facts: from ``unit_facts``.
@@ -161,5 +169,5 @@ def _cases_of(facts: Sequence[Mapping[str, Any]], verdict: Verdict) -> Iterator[
         worst = next((each for each in WORST_FIRST if case["verdicts"].get(str(each))), None)
         if worst is verdict:
             number, total = case["verdicts"][str(verdict)], sum(case["verdicts"].values())
-            share = "" if number == total else f"{number} of {total} replications "
-            yield at_point(case["variant"], case["point"]), f"{share}{verdict} ({case['reason']})"
+            share = "" if number == total else f" in {number} of {total} replications"
+            yield at_point(case["variant"], case["point"]), f"{verdict}{share} ({case['reason']})"

@@ -8,18 +8,28 @@ from typing import Any, Final
 
 from analysis.experiments.case_words import case_words, stop_words
 from analysis.report.refusal import STOPPED, refused_for, verdict_lines
+from analysis.statistics.outage import OTHERS_WENT_ON
 from analysis.statistics.saturation import Verdict
 from analysis.study.study_outcome import StudyOutcome
 from analysis.study.units import at_point
 
-_SAYS: Final = {
-    Verdict.OUTAGE: "work stopped or nearly stopped, and had not come back when the run ended",
-    Verdict.DEGRADED: "throughput fell or transactions took far longer after something was done "
-    "to the cluster",
-    Verdict.OVERLOADED: "work piled up: more was asked for than was done",
-    Verdict.UNSETTLED: "the run was too short for its latencies",
-}
-"""What is said of the cases that came to a verdict, the gravest first."""
+_SAYS: Final = (
+    (
+        Verdict.OUTAGE,
+        False,
+        "work stopped or nearly stopped, and had not come back when the run ended",
+    ),
+    (Verdict.OUTAGE, True, "some transactions stopped and had not ended when the run did"),
+    (
+        Verdict.DEGRADED,
+        False,
+        "throughput fell or transactions took far longer after something was done to the cluster",
+    ),
+    (Verdict.OVERLOADED, False, "work piled up: more was asked for than was done"),
+    (Verdict.UNSETTLED, False, "the run was too short for its latencies"),
+)
+"""What is said of the cases that came to a verdict, the gravest first, and whether that is said of
+those in which others went on."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,11 +74,8 @@ def study_verdict(summary: Mapping[str, Any]) -> StudyVerdict:
 
 def _of_cases(units: Sequence[Mapping[str, Any]]) -> tuple[set[StudyOutcome], str, list[str]]:
     """Returns what cases came to, a sentence on the gravest, and a line for each that stopped."""
-    came_to = [
-        (at_point(case["variant"], case["point"]), _came_to(case["verdicts"])) for case in units
-    ]
-    seen = {StudyOutcome[verdict.name] for _, case in came_to for verdict in case}
-    return seen, _sentence(came_to), verdict_lines(units, STOPPED)
+    seen = {StudyOutcome[each.name] for case in units for each in _came_to(case["verdicts"])}
+    return seen, _sentence(units), verdict_lines(units, STOPPED)
 
 
 def _of_search(searched: Mapping[str, Any]) -> tuple[set[StudyOutcome], str, list[str]]:
@@ -91,11 +98,11 @@ def _of_search(searched: Mapping[str, Any]) -> tuple[set[StudyOutcome], str, lis
 def _where(names: Sequence[str], of: int) -> str:
     """Returns in which cases something is so; nothing where there is one case.
 
-    Such as ``in 2 of 4 cases ``, or ``in 1 of 4 cases, in_memory at workload.threads = 50, ``.
+    Such as ``in 2 of 4 cases ``, or ``in 1 of 4 cases (in_memory at workload.threads = 50), ``.
     """
     if of == 1:
         return ""
-    name = f", {names[0]}," if len(names) == 1 else ""
+    name = f" ({names[0]})," if len(names) == 1 else ""
     return f"in {len(names):,} of {of:,} cases{name} "
 
 
@@ -106,9 +113,14 @@ def _came_to(verdicts: Mapping[str, int]) -> set[Verdict]:
     return stopped if refused is None else {*stopped, refused}
 
 
-def _sentence(came_to: Sequence[tuple[str, set[Verdict]]]) -> str:
-    for verdict, what in _SAYS.items():
-        names = [name for name, case in came_to if verdict in case]
+def _sentence(units: Sequence[Mapping[str, Any]]) -> str:
+    for verdict, went_on, what in _SAYS:
+        names = [
+            at_point(case["variant"], case["point"])
+            for case in units
+            if verdict in _came_to(case["verdicts"])
+            and case["reason"].endswith(OTHERS_WENT_ON) is went_on
+        ]
         if names:
-            return f"{_where(names, len(came_to))}{what}."
+            return f"{_where(names, len(units))}{what}."
     return ""

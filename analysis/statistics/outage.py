@@ -9,6 +9,8 @@ none.
 
 from __future__ import annotations
 
+from typing import Final
+
 import numpy as np
 from scipy.special import stdtr
 
@@ -25,6 +27,11 @@ from analysis.statistics.saturation import (
 from analysis.statistics.slowdown import Slowdown, Stragglers
 from analysis.statistics.unfinished import Unfinished, unfinished_words
 from analysis.statistics.warmup import FEWEST_WINDOWS
+
+OTHERS_WENT_ON: Final = "others went on to the end"
+"""Ends what is said of an outage in which some transactions never came back, but not all."""
+_THE_END: Final = 5
+"""Part of the time measured, so that many to the whole, in which others went on."""
 
 
 def outage(
@@ -56,6 +63,9 @@ def outage(
         ended = "" if nothing else f"; the longest that ended took {seconds(unfinished.longest_s)}"
         said.append(f"{unfinished_words(unfinished.count, unfinished.oldest_s)}{ended}")
     if unfinished.overdue or nothing or stopped:
+        the_end = len(measured) * (_THE_END - 1) // _THE_END
+        if not stopped and measured[the_end:].any():
+            said.append(OTHERS_WENT_ON)
         return Judgement(Verdict.OUTAGE, "; ".join(said))
     return Judgement(Verdict.DEGRADED, "; ".join(said)) if said else None
 

@@ -136,7 +136,7 @@ def near_saturation(busy: Mapping[str, float]) -> Judgement | None:
     station = max(busy, key=lambda name: busy[name], default=None)
     if station is None or busy[station] < BUSY:
         return None
-    return Judgement(Verdict.NEAR_SATURATION, f"{station} {busy[station]:.0%} busy")
+    return Judgement(Verdict.NEAR_SATURATION, f"{station} {100 * busy[station]:.0f} % busy")
 
 
 def overloaded(course: UnitCourse, start: int) -> Judgement | None:
@@ -148,8 +148,8 @@ def overloaded(course: UnitCourse, start: int) -> Judgement | None:
     elif growth_chance(backlog) > OVERLOAD_LEVEL or drift(backlog[start:]).share < MATERIAL_GROWTH:
         return None
     left, begun = int(backlog[-1]), int(course.begun.sum())
-    share = left / begun
-    said = f"transactions pile up: at the end {left:,} of {begun:,} ({share:.0%}) have not ended"
+    share = f"{100 * left / begun:.0f} %"
+    said = f"transactions pile up: at the end {left:,} of {begun:,} ({share}) have not ended"
     return Judgement(Verdict.OVERLOADED, said)
 
 
@@ -174,7 +174,7 @@ def _unsettled(course: UnitCourse, start: int) -> Judgement | None:
             way = "rises" if found.share > 0 else "falls"
             return Judgement(
                 Verdict.UNSETTLED,
-                f"{name} still {way} by {abs(found.share):.0%} over the time measured",
+                f"{name} still {way} by {100 * abs(found.share):.0f} % over the time measured",
             )
     return None
 

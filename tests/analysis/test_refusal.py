@@ -16,12 +16,13 @@ from analysis.report.expectations import judge
 from analysis.report.refusal import reasons, refusals, unit_facts, verdict_lines
 from analysis.report.summary import comparison_rows, summary_rows, summary_text, variant_values
 from analysis.report.terminal import print_tables
+from analysis.statistics.outage import OTHERS_WENT_ON
 from analysis.study.expectation import Expectation
 from tests.stub_model import claim_that
 
 POINTS: list[dict[str, Any]] = [{"workload.rate": "500/s"}, {"workload.rate": "900/s"}]
 VARIANTS = ["pipelined", "in_memory"]
-PILED_UP = "transactions pile up: at the end 400 of 900 (44%) have not ended"
+PILED_UP = "transactions pile up: at the end 400 of 900 (44 %) have not ended"
 
 
 def units(**verdicts: list[str]) -> pd.DataFrame:
@@ -150,15 +151,22 @@ def test_the_last_lines_say_what_is_not_stable_the_worst_first() -> None:
         "point": {},
         "variant": "sync",
         "verdicts": {"near saturation": 3},
-        "reason": "store_poller 97% busy",
+        "reason": "store_poller 97 % busy",
     }
     assert verdict_lines([near, *unit_facts(PARTLY, POINTS)]) == [
-        f"pipelined at workload.rate = 900/s: 2 of 3 replications overloaded ({PILED_UP})",
-        "sync: near saturation (store_poller 97% busy)",
+        f"pipelined at workload.rate = 900/s: overloaded in 2 of 3 replications ({PILED_UP})",
+        "sync: near saturation (store_poller 97 % busy)",
     ]
-    busier = [near | {"reason": f"store_poller {busy}% busy"} for busy in range(60, 100)]
+    busier = [near | {"reason": f"store_poller {busy} % busy"} for busy in range(60, 100)]
     assert verdict_lines(busier)[5:] == ["and 35 more cases"]
     assert len(verdict_lines(busier[:6])) == 6
+
+
+def test_of_outages_the_one_is_told_in_which_nothing_went_on() -> None:
+    table = units(sync=["outage"] * 3)
+    went_on = f"4 transactions had not ended; the longest took 1 s; {OTHERS_WENT_ON}"
+    table["verdict_reason"] = [went_on, "throughput fell", went_on] * 2
+    assert unit_facts(table, POINTS)[1]["reason"] == "throughput fell"
 
 
 def test_what_is_said_of_all_is_said_once() -> None:

@@ -78,7 +78,7 @@ def test_a_closed_loop_full_of_work_is_near_saturation_by_its_busiest_station() 
     unit = UnitCourse(100 + clients, np.full(WINDOWS, 100.0), np.full(WINDOWS, 100.0), np.ones(60))
     assert judge(unit, WARMUP, {"disk": 0.2, "apply": 0.97}, settled=True) == (
         Verdict.NEAR_SATURATION,
-        "apply 97% busy",
+        "apply 97 % busy",
     )
     assert verdict(unit, busy=0.89) is Verdict.STABLE
 
@@ -103,7 +103,7 @@ def test_a_few_windows_are_not_judged() -> None:
         Verdict.NOT_JUDGED,
         "only 4 windows after the warm-up, 5 are needed; lengthen run.measure",
     )
-    assert judge(course(), WINDOWS - 1, {"disk": 0.95}, settled=False).reason == "disk 95% busy"
+    assert judge(course(), WINDOWS - 1, {"disk": 0.95}, settled=False).reason == "disk 95 % busy"
     nothing = UnitCourse(*(np.array([]) for _ in range(4)))
     assert judge(nothing, 0, {}, settled=False).verdict is Verdict.NOT_JUDGED
 

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from analysis.report.study_verdict import study_verdict
+from analysis.statistics.outage import OTHERS_WENT_ON
 from analysis.study.study_outcome import StudyOutcome
 
 
@@ -71,7 +72,7 @@ def test_every_case_that_stopped_is_named_the_worst_first() -> None:
     found = study_verdict(summary("stable", "degraded", "outage"))
     assert found.stopped == ("v2: outage (because)", "v1: degraded (because)")
     assert found.says == (
-        "in 1 of 3 cases, v2, work stopped or nearly stopped, and had not come back when the run "
+        "in 1 of 3 cases (v2), work stopped or nearly stopped, and had not come back when the run "
         "ended."
     )
     two = study_verdict(summary("stable", "degraded", "degraded")).says
@@ -80,8 +81,19 @@ def test_every_case_that_stopped_is_named_the_worst_first() -> None:
     assert study_verdict(summary("stable")).says == ""
 
 
+def test_where_others_went_on_work_is_not_said_to_have_stopped() -> None:
+    content = summary("outage", "outage")
+    content["units"][0]["reason"] = f"4 transactions had not ended; {OTHERS_WENT_ON}"
+    says = "work stopped or nearly stopped, and had not come back when the run ended."
+    assert study_verdict(content).says == f"in 1 of 2 cases (v1), {says}"
+    content["units"].pop()
+    says = "some transactions stopped and had not ended when the run did."
+    assert study_verdict(content).says == says
+    assert study_verdict(content).outcome == "outage"
+
+
 def test_what_piles_up_or_is_too_short_is_said_and_drifts_by_chance_are_not() -> None:
-    says = "in 1 of 2 cases, v1, work piled up: more was asked for than was done."
+    says = "in 1 of 2 cases (v1), work piled up: more was asked for than was done."
     assert study_verdict(summary("stable", "overloaded")).says == says
     assert study_verdict(summary("not settled")).says == "the run was too short for its latencies."
     content = summary("stable")
@@ -111,13 +123,13 @@ def test_a_search_whose_promise_is_broken_at_the_lowest_load_is_not_fine() -> No
     assert (found.outcome, found.fine, found.says) == ("unmet", False, "")
     content["cases"][1] |= {"status": "found", "load": 200.0, "loads": []}
     found = study_verdict(summary("stable", capacity=content))
-    says = "in 1 of 2 cases, v0, the promise is broken at the lowest load already."
+    says = "in 1 of 2 cases (v0), the promise is broken at the lowest load already."
     assert (found.outcome, found.fine, found.says) == ("unmet", False, says)
 
 
 def test_a_search_whose_lowest_load_stops_says_so() -> None:
     found = study_verdict(summary("outage", capacity=searched("outage", "overload")))
-    assert found.says == "in 1 of 2 cases, v0, work stopped at the lowest load already."
+    assert found.says == "in 1 of 2 cases (v0), work stopped at the lowest load already."
     assert found.stopped == (
         "v0: less than 50/s: work stops at the lower end already, look at what is done to the "
         "cluster",

@@ -66,7 +66,7 @@ def judged(
 def test_the_later_cut_holds_and_stations_count_after_it(tmp_path: Path) -> None:
     found = judged(tmp_path, served=1.0)
     assert 10 <= found.warmup_windows <= 15
-    assert (found.verdict, found.reason) == (Verdict.NEAR_SATURATION, "disk 96% busy")
+    assert (found.verdict, found.reason) == (Verdict.NEAR_SATURATION, "disk 96 % busy")
 
 
 def test_aborted_transactions_have_ended_too(tmp_path: Path) -> None:

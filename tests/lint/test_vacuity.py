@@ -61,6 +61,18 @@ CASES: list[tuple[str, list[str], Counts, Counts]] = [
         {("txns", "move", "total"): 30.0},
     ),
     (
+        "pipelined: only 1 committed transaction in all replications, 30 are needed; lengthen",
+        [],
+        {("txns", "move", "total"): 1.0},
+        {("txns", "move", "total"): 30.0},
+    ),
+    (
+        "in_memory: only 1 lock in memory in all replications, 30 are needed",
+        [],
+        {("locks_total", "in_memory", "total"): 1.0},
+        {("locks_total", "in_memory", "total"): 31.0},
+    ),
+    (
         "in_memory: no locks in memory in all replications, 30 are needed",
         [],
         {("locks_total", "in_memory", "total"): 0.0},
