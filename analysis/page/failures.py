@@ -146,11 +146,12 @@ def _is_usual(slow: StudyNumber, age_ms: float) -> bool:
 def _longest(found: Findings, point: int, names: Sequence[str]) -> str:
     took = {}
     for name in names:
-        if found.value(point, name, MetricKey("txn_latency_ms", stat="max")).is_there:
+        number = found.value(point, name, MetricKey("txn_latency_ms", stat="max"))
+        if number.is_there:
             # Means over replications of the longest and of ages are of different replications.
             longest_ms = MS_PER_NS * found.greatest(point, name, "txn_latency")
             oldest_ms = _oldest_ms(found, point, name)
-            more = "more than " if oldest_ms >= longest_ms else ""
+            more = "more than " if number.at_least or oldest_ms >= longest_ms else ""
             took[name] = f"{more}{short(max(longest_ms, oldest_ms))} ms"
     said = [text + whose for text, whose in _whose(took, " with {}").items()]
     return f"the longest transaction took {', '.join(said)}" if said else ""

@@ -3,7 +3,8 @@
 What has not ended when a run does has a latency of at least its age (it is censored on the right).
 A quantile is read off all, those without an end beyond the others; one that falls among them is not
 known, and is given as that of all as if they ended at once: it is more than that. The mean with
-their ages is less than the true one, and the longest is at least the oldest of them.
+their ages is less than the true one. The longest is at least the oldest of them, and is not known
+where a quantile is not.
 
 In a unit that works to its end, what is under way then is a sample like any other, with as much
 under way at the beginning, so its latencies are those of what has ended.
@@ -92,13 +93,14 @@ def _statistics(
     every.add(ended)
     every.add(left)
     yield "mean", every.sum / every.count, left.sum > MATERIAL_AGES * every.sum
-    yield "max", float(every.max), left.max > ended.max
-    for name, share in shares.items():
-        known = share * every.count <= ended.count
-        among = ended if known else every
+    beyond = [share * every.count > ended.count for share in shares.values()]
+    # Where a quantile is not known, what is above it is not either.
+    yield "max", float(every.max), left.max > ended.max or any(beyond)
+    for (name, share), unknown in zip(shares.items(), beyond, strict=True):
+        among = every if unknown else ended
         # Within a bucket a value is guessed; it may not be above the greatest.
         value = min(value_at(share * every.count, among.buckets), float(among.max))
-        yield name, value, not known
+        yield name, value, unknown
 
 
 def _by_class(moments: pa.Table, histogram: pa.Table, metric: str) -> dict[str, _Values]:

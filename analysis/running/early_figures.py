@@ -21,6 +21,9 @@ MOST_UNITS: Final = 100
 LATENCIES: Final = {"lock_latency": "lock latency", "txn_latency": "transaction latency"}
 """Facts by which a user waits, with their names: where no lock is asked for, the second."""
 
+CENSORED: Final = frozenset({"outage", "degraded"})
+"""Each ``Verdict`` that is ``censored``; to import it would start the threads of a library."""
+
 
 class EarlyLatency(NamedTuple):
     """What a unit says of the first of ``LATENCIES`` that it has."""
@@ -28,6 +31,8 @@ class EarlyLatency(NamedTuple):
     fact: str
     means_ms: list[float]
     """The mean of each batch that has any."""
+    of_ended: bool = False
+    """Whether work stopped or suffered in it: the report counts what had not ended as well."""
 
 
 class EarlyFigures:
@@ -48,16 +53,19 @@ class EarlyFigures:
     def text(self) -> str:
         """Returns ``lock latency (ms): pipelined 2.30 ± 0.02, in_memory 0.83``; at first nothing.
 
-        What follows ``±`` is half the 95 % interval; a single replication has none.
+        Where work stopped it says that they are of what has ended, as the table's are not. What
+        follows ``±`` is half the 95 % interval; a single replication has none.
         """
         self._look()
         fact = shared_fact(found.fact for _, found in self._found)
         means_ms: dict[str, list[float]] = {}
+        of_ended = ""
         for variant, found in self._found:
             if found.fact == fact:
                 means_ms.setdefault(variant, []).extend(found.means_ms)
+                of_ended = of_ended or (" of what has ended" if found.of_ended else "")
         said = [f"{variant} {mean_words(means)}" for variant, means in means_ms.items()]
-        return f"{LATENCIES[fact]} (ms): {', '.join(said)}" if said else ""
+        return f"{LATENCIES[fact]}{of_ended} (ms): {', '.join(said)}" if said else ""
 
     def _look(self) -> None:
         """Reads the units that have been finished since."""
@@ -98,7 +106,7 @@ def early_latency(folder: Path, batches: int) -> EarlyLatency | None:
         for fact in LATENCIES:
             found = _means_ms(facts.filter(pc.equal(facts["metric"], fact)), firsts)
             if found:
-                return EarlyLatency(fact, found)
+                return EarlyLatency(fact, found, record["verdict"] in CENSORED)
     except (OSError, ValueError, KeyError, TypeError, pa.ArrowException):
         pass  # a run does not end for a figure to wait by
     return None

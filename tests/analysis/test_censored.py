@@ -97,6 +97,21 @@ def test_who_waits_for_another_transaction_is_no_slow_lock_request(tmp_path: Pat
     assert ("lock_latency", "all", "at_least:max") not in found
 
 
+def test_where_a_quantile_is_not_known_the_longest_is_not_either(tmp_path: Path) -> None:
+    folder = tmp_path / "unit"
+    folder.mkdir()
+    with ParquetSink(folder) as sink:
+        recorder = Recorder(WINDOW_NS, sink)
+        for _ in range(90):
+            recorder.series("txn_latency", "move").add(500 * MS)
+        for _ in range(10):
+            recorder.series("txn_unfinished", "move").add(300 * MS)
+        recorder.close(WINDOW_NS)
+    found = values(tmp_path, censored=True)
+    assert found["txn_latency", "all", "max"] == 500 * MS
+    assert found["txn_latency", "all", "at_least:p99"] == 1.0
+
+
 def test_without_a_single_end_all_is_more_than_its_age(tmp_path: Path) -> None:
     facts(tmp_path, 0, 10)
     found = values(tmp_path, censored=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 from pathlib import Path
 
 import pyarrow.compute as pc
@@ -12,11 +13,14 @@ from rich.console import Console, Group
 
 from analysis.pipeline.unit_task import Attempt, UnitJob, run_unit_task
 from analysis.running.early_figures import (
+    CENSORED,
     MOST_UNITS,
     EarlyFigures,
     early_latency,
     mean_words,
 )
+from analysis.statistics.saturation import Verdict
+from analysis.study.unit_folder import UNIT_FILE
 from analysis.study.units import Unit
 from analysis.terminal import progress
 from analysis.terminal.progress import BarProgress, LineProgress
@@ -49,6 +53,19 @@ def test_figures_follow_the_units_that_are_done(tmp_path: Path) -> None:
     assert "±" not in first
     run(tmp_path, units[3:4])
     assert figures.text().count("±") == 1
+
+
+def test_where_work_stopped_it_says_that_latencies_are_of_what_has_ended(tmp_path: Path) -> None:
+    unit = plan_units(STUDY)[0]
+    run(tmp_path, [unit])
+    file = tmp_path / unit.unit_hash / UNIT_FILE
+    record = json.loads(file.read_text(encoding="utf-8"))
+    file.write_text(json.dumps(record | {"verdict": "outage"}), encoding="utf-8")
+    assert EarlyFigures(tmp_path, [unit]).text().startswith("lock latency of what has ended (ms): ")
+
+
+def test_the_verdicts_of_which_it_says_so_are_those_whose_latencies_count_more() -> None:
+    assert {each for each in Verdict if each.censored} == CENSORED
 
 
 def test_batches_count_as_they_will_in_the_table(tmp_path: Path) -> None:
