@@ -126,9 +126,8 @@ def _left(found: Findings, point: int, names: Sequence[str]) -> str:
 
 def _nothing_ended(found: Findings, point: int, variant: str) -> bool:
     """Returns whether no transaction was committed, nor given up."""
-    committed = found.value(point, variant, MetricKey("txn_per_s"))
-    given_up = _in_a_run(found, point, variant, _ABORTED)
-    return committed.is_there and not committed.value and not given_up
+    ended = (MetricKey("txn_per_s"), _ABORTED)
+    return not any(found.amount(point, variant, key) for key in ended)
 
 
 def _oldest_ms(found: Findings, point: int, variant: str) -> float:
