@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 
 from sim.engine import LeanEnv, Wait
 from sim.operations.hot_regions import HotRegions
+from sim.operations.in_force import FaultsInForce
 from sim.operations.key_ranges import KeyRanges
 from sim.operations.pd.operator_controller import OperatorController
 from sim.protocol.region import Region, RegionMap, Route
@@ -34,6 +35,7 @@ class OperationContext:
     control: Control
     ranges: KeyRanges
     controller: OperatorController
+    in_force: FaultsInForce
     recorder: Recorder
     stream: Stream
     hot_regions: HotRegions

@@ -1,7 +1,11 @@
-"""Operations on stores, disks, the network and messages, each for a time or until it is ended."""
+"""Operations on stores, disks, the network and messages, each for a time or until it is ended.
+
+What ends undoes only itself (``in_force``): a partition leaves the cuts of others, a timer starts
+no store that has been stopped again since.
+"""
 
 from collections.abc import Callable, Generator
-from typing import Any
+from typing import Any, TypeVar
 
 from sim.engine import Wait
 from sim.operations.context import OperationContext, Process
@@ -19,6 +23,8 @@ from sim.scenario.schema.operations import (
 from sim.scenario.targets import RegionTarget, StoreTarget
 from sim.transport.messages import DiskUsage
 
+_Strength = TypeVar("_Strength", int, float, DiskUsage)
+
 
 def crash_store(context: OperationContext, operation: CrashStore) -> Process:
     """Kills a store that is up, and starts it again after a while unless somebody else has."""
@@ -28,9 +34,11 @@ def crash_store(context: OperationContext, operation: CrashStore) -> Process:
         return
     context.record(operation.do, f"store {store}")
     context.control.crash_store(store)
+    stop = context.in_force.stopped(store)
     if operation.for_ns is not None:
         yield operation.for_ns
-        if store not in context.cluster.up_stores():
+        is_down = store not in context.cluster.up_stores()
+        if is_down and context.in_force.is_latest_stop(store, stop):
             context.record_event(f"{operation.do}_end", f"store {store}")
             context.control.restart_store(store)
 
@@ -46,45 +54,55 @@ def restart_store(context: OperationContext, operation: RestartStore) -> None:
 
 
 def partition(context: OperationContext, operation: Partition) -> Process:
-    """Cuts the network; healing ends every cut there is."""
+    """Cuts the network; healing leaves the links that another partition cuts."""
+    control = context.control
     if operation.groups is not None:
-        context.record(operation.do, " | ".join(" ".join(group) for group in operation.groups))
-        context.control.partition([list(group) for group in operation.groups])
+        groups = [list(group) for group in operation.groups]
+        detail = " | ".join(" ".join(group) for group in groups)
+        context.record(operation.do, detail)
+        control.partition(groups)
     else:
         assert operation.isolate is not None, "the schema wants groups or isolate"
         store = context.store(operation.isolate, context.cluster.up_stores())
         if store is None:
             return
-        context.record(operation.do, f"store-{store}")
-        context.control.isolate([f"store-{store}"])
-    if (yield from _has_ended(context, operation, "")):
-        context.control.heal()
+        detail = f"store-{store}"
+        context.record(operation.do, detail)
+        control.isolate([detail])
+        groups = control.isolation([detail])
+    number = context.in_force.partitioned(groups)
+    if (yield from _has_ended(context, operation, detail)):
+        control.heal(context.in_force.healed(number))
 
 
 def slow_disk(context: OperationContext, operation: SlowDisk) -> Process:
     """Makes the disks of a store slower."""
-    slow = context.control.slow_disk
-    how = f" by {operation.factor:g}"
-    return _on_a_store(
-        context, operation, how, lambda at: slow(at, operation.factor), lambda at: slow(at, 1.0)
-    )
+    how, factor = f" by {operation.factor:g}", operation.factor
+    return _on_a_store(context, operation, how, factor, 1.0, context.control.slow_disk)
 
 
 def stress_cpu(context: OperationContext, operation: StressCpu) -> Process:
     """Keeps hardware threads of a store busy with something else."""
-    stress = context.control.stress_cpu
-    how = f", {operation.workers} of its threads"
-    return _on_a_store(
-        context, operation, how, lambda at: stress(at, operation.workers), lambda at: stress(at, 0)
-    )
+    how, workers = f", {_busy_threads(operation.workers)}", operation.workers
+    return _on_a_store(context, operation, how, workers, 0, context.control.stress_cpu)
+
+
+def _busy_threads(workers: int) -> str:
+    return f"{workers:,} busy thread{'' if workers == 1 else 's'}"
 
 
 def fill_disk(context: OperationContext, operation: FillDisk) -> Process:
     """Leaves a store without space."""
-    fill, usage = context.control.fill_disk, DiskUsage[operation.usage.upper()]
-    return _on_a_store(
-        context, operation, "", lambda at: fill(at, usage), context.control.free_disk
-    )
+    control = context.control
+
+    def set_to(store: int, usage: DiskUsage) -> None:
+        if usage is DiskUsage.NORMAL:
+            control.free_disk(store)
+        else:
+            control.fill_disk(store, usage)
+
+    usage = DiskUsage[operation.usage.upper()]
+    return _on_a_store(context, operation, "", usage, DiskUsage.NORMAL, set_to)
 
 
 def set_config(context: OperationContext, operation: SetConfig) -> None:
@@ -118,17 +136,21 @@ def _on_a_store(
     context: OperationContext,
     operation: SlowDisk | StressCpu | FillDisk,
     how: str,
-    begin: Callable[[int], object],
-    end: Callable[[int], object],
+    strength: _Strength,
+    usual: _Strength,
+    set_to: Callable[[int, _Strength], object],
 ) -> Process:
     """Does something to a store, up or down, and undoes it after a while; records both."""
     store = context.store(operation.store, sorted(context.cluster.stores))
     if store is None:
         return
-    context.record(operation.do, f"store {store}{how}")
-    begin(store)
-    if (yield from _has_ended(context, operation, f"store {store}")):
-        end(store)
+    detail = f"store {store}{how}"
+    context.record(operation.do, detail)
+    number = context.in_force.begun(operation.do, store, strength)
+    set_to(store, strength)
+    if (yield from _has_ended(context, operation, detail)):
+        left = context.in_force.ended(operation.do, store, number)
+        set_to(store, usual if left is None else left)
 
 
 def _has_ended(

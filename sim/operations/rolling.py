@@ -28,9 +28,9 @@ def roll(context: OperationContext, operation: EvictLeader | UpgradeStore) -> Pr
         if operation.restart:
             yield from _restart(context, operation, store)
         elif isinstance(operation, EvictLeader):
-            context.controller.evicted.add(store)
+            context.controller.evict(store)
             yield from evict_leaders(context, store, context.env.now_ns + operation.for_ns)
-            context.controller.evicted.discard(store)
+            context.controller.release(store)
         else:
             context.control.upgrade_store(store, operation.to)
         context.record_event(f"{operation.do}_end", f"store {store}")
@@ -39,16 +39,18 @@ def roll(context: OperationContext, operation: EvictLeader | UpgradeStore) -> Pr
 def _restart(
     context: OperationContext, operation: EvictLeader | UpgradeStore, store: int
 ) -> Process:
-    context.controller.evicted.add(store)
+    context.controller.evict(store)
     yield from _until_empty(context, store, context.env.now_ns + operation.timeout_ns)
     context.record_event("stop", f"store {store}")
     context.control.crash_store(store)
+    stop = context.in_force.stopped(store)
     yield operation.down_ns
     if isinstance(operation, UpgradeStore):
         context.control.upgrade_store(store, operation.to)
-    context.control.restart_store(store)
+    if context.in_force.is_latest_stop(store, stop):
+        context.control.restart_store(store)
     context.record_event("start", f"store {store}")
-    context.controller.evicted.discard(store)
+    context.controller.release(store)
 
 
 def _until_empty(context: OperationContext, store: int, until_ns: int) -> Process:

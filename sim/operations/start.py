@@ -10,6 +10,7 @@ from typing import Any, Final
 from sim.operations import faults, rolling, split_check
 from sim.operations.context import OperationContext, Process
 from sim.operations.hot_regions import HotRegions
+from sim.operations.in_force import FaultsInForce
 from sim.operations.key_ranges import KeyRanges
 from sim.operations.pd import handler
 from sim.operations.pd.balance_leader import balance_leader
@@ -58,12 +59,14 @@ def start_operations(
     """Starts the processes of every operation of ``scenario``."""
     ranges = KeyRanges(tables)
     controller = OperatorController(cluster, control)
+    in_force = FaultsInForce()
     for operation in scenario.operations:
         context = OperationContext(
             cluster,
             control,
             ranges,
             controller,
+            in_force,
             recorder,
             streams.stream(f"operations/{operation.name}"),
             HotRegions(cluster),

@@ -106,23 +106,23 @@ class Control:
     def partition(self, groups: Sequence[Iterable[str]]) -> None:
         """Cuts every link between nodes of different groups; who is in no group keeps its links."""
         self._cluster.create_all_replicas()
-        group_of = {name: number for number, names in enumerate(groups) for name in names}
-        names = [*map(store_name, self._cluster.stores), *self._nodes(), PD_NAME]
-        for src in names:
-            for dst in names:
-                apart = src in group_of and dst in group_of and group_of[src] != group_of[dst]
-                if src != dst and apart:
-                    self._cut(src, dst)
+        for src, dst in self._apart(groups):
+            self._cut(src, dst)
 
     def isolate(self, names: Iterable[str]) -> None:
         """Cuts these nodes off from all others."""
-        inside = list(names)
-        everyone = [*map(store_name, self._cluster.stores), *self._nodes(), PD_NAME]
-        self.partition([inside, [name for name in everyone if name not in inside]])
+        self.partition(self.isolation(names))
 
-    def heal(self) -> None:
-        """Mends every link."""
-        healed = [key for key, link in self._cluster.network.links().items() if link.cut]
+    def isolation(self, names: Iterable[str]) -> list[list[str]]:
+        """Returns the groups of a partition that cuts these nodes off from all others."""
+        inside = list(names)
+        return [inside, [name for name in self._everyone() if name not in inside]]
+
+    def heal(self, still: Iterable[Sequence[Iterable[str]]] = ()) -> None:
+        """Mends every link, but for those that the partitions that are ``still`` there cut."""
+        kept = {ends for groups in still for ends in self._apart(groups)}
+        links = self._cluster.network.links().items()
+        healed = [ends for ends, link in links if link.cut and ends not in kept]
         for key in healed:
             self._cluster.network.links()[key].cut = False
         for src, dst in healed:
@@ -182,8 +182,15 @@ class Control:
         if leader is not None:
             self._cluster.stores[leader.store].ctx.router.deliver(leader, mail)
 
-    def _nodes(self) -> list[str]:
-        return [tidb_name(node) for node in self._cluster.listeners]
+    def _everyone(self) -> list[str]:
+        nodes = [tidb_name(node) for node in self._cluster.listeners]
+        return [*map(store_name, self._cluster.stores), *nodes, PD_NAME]
+
+    def _apart(self, groups: Sequence[Iterable[str]]) -> list[tuple[str, str]]:
+        """Returns the senders and receivers of which no two are in one group."""
+        group_of = {name: number for number, names in enumerate(groups) for name in names}
+        names = [name for name in self._everyone() if name in group_of]
+        return [(src, dst) for src in names for dst in names if group_of[src] != group_of[dst]]
 
     def _link(self, src: int, dst: int) -> Link:
         return self._cluster.network.link(store_name(src), store_name(dst))

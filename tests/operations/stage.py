@@ -86,8 +86,13 @@ class FakeControl:
     def partition(self, groups: Sequence[Sequence[str]]) -> None:
         self.say("partition " + " | ".join(" ".join(group) for group in groups))
 
-    def heal(self) -> None:
-        self.say("heal")
+    @staticmethod
+    def isolation(names: Sequence[str]) -> list[list[str]]:
+        return [list(names), ["all others"]]
+
+    def heal(self, still: Sequence[Sequence[Sequence[str]]] = ()) -> None:
+        kept = "; ".join(" | ".join(" ".join(group) for group in groups) for groups in still)
+        self.say(f"heal but {kept}" if kept else "heal")
 
     def slow_disk(self, store_id: int, factor: float) -> None:
         self.say(f"slow {store_id} by {factor:g}")
@@ -95,8 +100,9 @@ class FakeControl:
     def stress_cpu(self, store_id: int, workers: int) -> None:
         self.say(f"stress {store_id} with {workers}")
 
-    def fill_disk(self, store_id: int, _: DiskUsage) -> None:
-        self.say(f"fill {store_id}")
+    def fill_disk(self, store_id: int, usage: DiskUsage) -> None:
+        almost = " almost" if usage is DiskUsage.ALMOST_FULL else ""
+        self.say(f"fill {store_id}{almost}")
 
     def free_disk(self, store_id: int) -> None:
         self.say(f"free {store_id}")

@@ -33,8 +33,18 @@ class OperatorController:
         self._cluster = cluster
         self._control = control
         self._transfers: dict[int, _Transfer] = {}
-        self.evicted: set[int] = set()
-        """Stores with an evict-leader scheduler."""
+        self.evicted: dict[int, int] = {}
+        """Stores that are to have no leaders, with the number of operations that want it so."""
+
+    def evict(self, store: int) -> None:
+        """Keeps leaders away from a store until all who wanted it so have released it."""
+        self.evicted[store] = self.evicted.get(store, 0) + 1
+
+    def release(self, store: int) -> None:
+        """Takes back one ``evict``."""
+        self.evicted[store] -= 1
+        if not self.evicted[store]:
+            del self.evicted[store]
 
     def under_way(self) -> int:
         """Returns how many transfers are under way; those that have ended are dropped."""
