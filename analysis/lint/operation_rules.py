@@ -14,6 +14,7 @@ from analysis.lint.operation_times import (
 )
 from analysis.lint.scenario_warning import LintedCase, ScenarioWarning, duration, operation_key
 from sim.scenario.schema.operations import (
+    ChangePeerOperation,
     CrashStore,
     DelayMessages,
     DropMessages,
@@ -36,6 +37,7 @@ _MOVES_LEADERS: Final = ("transfer_leader", "shuffle_leader", "evict_leader", "b
 _STALLS: Final = (CrashStore, Partition, FillDisk, DropMessages, DelayMessages, SlowDisk)
 FEWEST_TIMES: Final = 30
 """How often a mechanism has to fire until its mean says something."""
+_ONES: Final = ("1ns", "1us", "1ms", "1s", "1m", "1h")
 _MUCH_SLOWER: Final = 10.0
 """Factor from which a slow disk is taken for a stall."""
 
@@ -102,18 +104,33 @@ def _too_late(case: LintedCase, each: Operation, verb: str, over_ns: int) -> Sce
 def election(case: LintedCase, each: Operation) -> Iterator[ScenarioWarning]:
     """Yields crashes and cuts so late that regions may have no new leader when the run ends."""
     tikv = case.scenario.tikv
-    longest_ns = 2 * tikv.raft_election_timeout_ticks * tikv.raft_base_tick_interval_ns
+    shortest_ns = tikv.raft_election_timeout_ticks * tikv.raft_base_tick_interval_ns
+    longest_ns = 2 * shortest_ns
     if not isinstance(each, Timed) or each.at_ns is None or not _loses_leaders(each):
+        return
+    if case.scenario.cluster.replicas == 1 or _is_bridged(each, shortest_ns):
         return
     if _without_quorum_from_ns(case) is not None:
         return  # whatever is elected, and whenever, nothing ends
     if each.at_ns < case.end_ns < each.at_ns + longest_ns:
         yield ScenarioWarning(
             operation_key(each, "at"),
-            f"an election takes up to {duration(longest_ns)}, and only "
-            f"{duration(case.end_ns - each.at_ns)} are left: transactions that wait for it "
-            "do not end within the run; lengthen run.measure",
+            f"an election takes up to {duration(longest_ns)}, and "
+            f"{_only_left(case.end_ns - each.at_ns)}: transactions that wait for it do not end "
+            "within the run; lengthen run.measure",
         )
+
+
+def _is_bridged(operation: Operation, timeout_ns: int) -> bool:
+    """Returns whether a cut is over before anybody stands for election; a crash needs one."""
+    for_ns = operation.for_ns if isinstance(operation, Partition) else None
+    return for_ns is not None and for_ns < timeout_ns
+
+
+def _only_left(left_ns: int) -> str:
+    """Returns ``only 7s are left``, ``only 1ms is left``."""
+    left = duration(left_ns)
+    return f"only {left} {'is' if left in _ONES else 'are'} left"
 
 
 def quorum(case: LintedCase, each: Operation) -> Iterator[ScenarioWarning]:
@@ -195,8 +212,7 @@ def reactivation(case: LintedCase, each: Operation) -> Iterator[ScenarioWarning]
         yield ScenarioWarning(
             operation_key(each, time_word(each)),
             f"a table that a failed transfer has closed opens again after "
-            f"{duration(cycle_ns)}, and only {duration(left_ns)} are left; lengthen "
-            "run.measure",
+            f"{duration(cycle_ns)}, and {_only_left(left_ns)}; lengthen run.measure",
         )
 
 
@@ -224,12 +240,24 @@ def nowhere_to_go(case: LintedCase, each: Operation) -> Iterator[ScenarioWarning
             "cluster.replicas",
             f"regions with one replica have no other leader, so {each.do} does nothing; write 3",
         )
-    splits = any("split" in other.do for other in case.scenario.operations)
+    others = [other for other in case.scenario.operations if other is not each]
+    adds = isinstance(each, ChangePeerOperation) and each.add is not None
+    if adds and cluster.stores <= cluster.replicas and not any(map(_removes, others)):
+        yield ScenarioWarning(
+            "cluster.stores",
+            f"every store has a replica of every region, so {each.do} adds none; write "
+            f"{cluster.replicas + 1} or more",
+        )
+    splits = any("split" in other.do for other in others)
     if isinstance(each, MergeRegion) and cluster.regions == 1 and not splits:
         yield ScenarioWarning(
             "cluster.regions",
             "a single region has no neighbour to merge with; write 2 or more",
         )
+
+
+def _removes(operation: Operation) -> bool:
+    return isinstance(operation, ChangePeerOperation) and operation.remove is not None
 
 
 def no_such_region(case: LintedCase, each: Operation) -> Iterator[ScenarioWarning]:
