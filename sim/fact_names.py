@@ -82,6 +82,8 @@ COUNTERS: Final = {
     "busy_ns": Fact("Busy time over servers of a kind.", ("station",)),
     "capacity_ns": Fact("What busy time could be.", ("station",)),
     "operations": Fact("What was done to the cluster.", ("kind",)),
+    "operations_skipped": Fact("What could not be done when it was due, and why.",
+                               ("operation", "why")),
     "leader_transfers": Fact("Leaders that have moved."),
     "leader_transfers_failed": Fact("Orders to move a leader that failed.", ("why",)),
     "own_latch_waits": Fact("Prewrites that waited for their own transaction's lock request.",
@@ -107,3 +109,21 @@ COUNTERS: Final = {
 
 WRITE_CAUSES: Final = CAUSE_NAMES
 """Why bytes are written; classes of ``proposals`` and, after the place, ``disk_write_bytes``."""
+
+SKIPPED: Final = {
+    "no_region": "there is no such region",
+    "no_store": "there is no such store",
+    "none_up": "no store that could be meant is up",
+    "none_down": "no store is down",
+    "is_down": "the store is down",
+    "is_up": "the store is up",
+    "is_leader": "the store leads the region already",
+    "no_replica": "the store has no replica of the region",
+    "has_replica": "the store has a replica of the region already",
+    "all_have_one": "every store that is up has a replica of the region",
+    "no_follower": "the region has no follower",
+    "no_split_key": "the region begins at that key, or has too few rows to be split",
+    "no_neighbour": "the region has no neighbour on that side",
+    "other_stores": "the neighbour is on other stores",
+}
+"""Why an operation is skipped; classes of ``operations_skipped`` after the operation's name."""

@@ -11,9 +11,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
+from analysis.lint.left_out import repeats
 from analysis.lint.operation_rules import FEWEST_TIMES
 from analysis.lint.scenario_warning import LintedCase
-from sim.scenario.schema.operations import Driven, Operation, Rolling, ShuffleLeader, Timed
+from sim.scenario.schema.operations import Driven, Operation, ShuffleLeader
 from sim.units import KIB, MIB
 
 _COUNTED: Final = {
@@ -60,6 +61,8 @@ class Mechanism:
     least: int = FEWEST_TIMES
     """How often it has to happen in all replications of a variant together."""
     remedy: str = "lengthen run.measure"
+    do: str = ""
+    """The kind of operation that brings it about, if one does."""
 
     def times(self, most: int) -> str:
         """Returns ``no contended locks``, ``only 1 contended lock`` or ``only 7 splits``."""
@@ -85,7 +88,8 @@ def mechanisms(case: LintedCase, said: Mapping[str, object]) -> Iterator[Mechani
         path = {"in_memory": "locks in memory", "pipelined": "pipelined locks"}.get(mode)
         yield Mechanism(path or "synchronous locks", "locks_total", class_=mode)
         yield from _of_keys(case, said)
-    if _fought_for(case) or any(key.endswith(_ABOUT_WAITING) for key in said):
+    about_waiting = any(key.endswith(_ABOUT_WAITING) for key in said)
+    if case.scenario.workload.takes_locks and (_fought_for(case) or about_waiting):
         remedy = "use fewer rows, more clients or a longer run.measure"
         yield Mechanism("contended locks", "lock_wait", "count", remedy=remedy)
     for each in case.scenario.operations:
@@ -113,22 +117,28 @@ def _of_operation(operation: Operation, case: LintedCase) -> Iterator[Mechanism]
     do = operation.do
     if do in _ON_THE_WAY:
         return
-    again = isinstance(operation, Timed) and operation.at_ns is None
-    again = again and not isinstance(operation, Rolling) and getattr(operation, "count", 0) is None
+    again = repeats(operation)
     least = FEWEST_TIMES if again else 1
     # What is asked for once may be meant to fail: then having asked is enough.
     fact = _COUNTED.get(do) if again or isinstance(operation, Driven) else None
     if not again and not isinstance(operation, Driven) and _before(operation, case):
         return
     if fact is None:
-        yield Mechanism(do, "operations", class_=do, least=1)
+        yield Mechanism(do, "operations", class_=do, least=1, do=do)
         return
-    yield Mechanism(fact.replace("_", " "), fact, least=least)
-    cause = _CARRIES_LOCKS.get(do)
-    if cause is not None and again and case.scenario.tikv.lock_mode == "in_memory":
-        remedy = "hold locks for longer (pause), or do this more often"
-        yield Mechanism(f"locks moved by a {cause}", "lock_fates", class_=f"migrated:{cause}",
-                        remedy=remedy)  # fmt: skip
+    yield Mechanism(fact.replace("_", " "), fact, least=least, do=do)
+    if again:
+        yield from _locks_moved(do, case)
+
+
+def _locks_moved(do: str, case: LintedCase) -> Iterator[Mechanism]:
+    """Yields the locks that are to move when regions do, if there are any in memory."""
+    cause, workload = _CARRIES_LOCKS.get(do), case.scenario.workload
+    if cause is None or not workload.takes_locks or case.scenario.tikv.lock_mode != "in_memory":
+        return
+    longer = "hold locks for longer (pause), or " if workload.kind == "custom" else ""
+    yield Mechanism(f"locks moved by a {cause}", "lock_fates", class_=f"migrated:{cause}",
+                    remedy=f"{longer}do this more often", do=do)  # fmt: skip
 
 
 def _before(operation: Operation, case: LintedCase) -> bool:
@@ -143,6 +153,7 @@ def _fought_for(case: LintedCase) -> bool:
     return any(
         0 < each.hot_rows <= min(_HOT_ROWS, sizes.get(each.table, 0) // 10)
         and each.hot_fraction > 0
+        and each.verb != "read"
         and not transaction.autocommit
         for transaction in case.scenario.workload.transactions
         for each in transaction.statements

@@ -6,12 +6,13 @@ An expectation on something that never fired holds by itself; these warnings say
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 from typing import Any, Final, NamedTuple
 
 import numpy as np
 import pandas as pd
 
+from analysis.lint.left_out import left_out_words
 from analysis.lint.mechanisms import Mechanism, mechanisms
 from analysis.lint.question_rules import is_steady
 from analysis.lint.scenario_lint import static_warnings
@@ -74,22 +75,44 @@ def study_warnings(study: Study, facts: Facts) -> list[Warned]:
 
     Returns:
         ``kind`` (``scenario``, ``mechanism``, ``alike``, ``quantile``, or ``unasked``: a quantile
-        that the scenario does not ask for), ``text``; ``key`` of the scenario, ``variant`` and
-        ``point`` where it is about one of them.
+        that the scenario does not ask for), ``text``; ``key`` of the scenario, ``variant``,
+        ``point`` and ``do`` (an operation that was left out) where it is about one of them.
     """
     static = [
         {"kind": "scenario", "key": warning.key, "text": str(warning)}
         for warning in static_warnings(study)
     ]
+    left_out = list(_left_out(study, facts))
     return [
         *static,
-        *_idle(study, facts),
+        *left_out,
+        *_idle(study, facts, {(each["variant"], each["do"]) for each in left_out}),
         *_alike(list(study.variants), facts),
         *_thin_quantiles(study, facts),
     ]
 
 
-def _idle(study: Study, facts: Facts) -> Iterator[Warned]:
+def _left_out(study: Study, facts: Facts) -> Iterator[Warned]:
+    """Yields operations that were due and could not be done; of each, for one reason."""
+    skipped = {name[1] for name in facts.sums.columns if name[0] == "operations_skipped"}
+    for variant, scenario in study.variants.items() if skipped else ():
+        of_variant = facts.units["variant"] == variant
+        for each in scenario.operations:
+            times = {
+                reason.removeprefix(f"{each.name}:"): int(counted.sum())
+                for reason in sorted(skipped)
+                if reason.startswith(f"{each.name}:")
+                for counted in [facts.counts("operations_skipped", reason)[of_variant]]
+            }
+            done = int(facts.counts("operations", each.do)[of_variant].sum())
+            text = left_out_words(each, times, done)
+            if text is not None:
+                yield {"kind": "mechanism", "variant": variant, "do": each.do,
+                       "text": f"{variant}: {text}"}  # fmt: skip
+
+
+def _idle(study: Study, facts: Facts, left_out: Set[tuple[str, str]]) -> Iterator[Warned]:
+    """Yields mechanisms that fired too seldom, unless it is said that they were left out."""
     if not is_steady(study):
         return
     # Where work stopped for good nothing more happens, and a longer run is no remedy.
@@ -99,6 +122,8 @@ def _idle(study: Study, facts: Facts) -> Iterator[Warned]:
         for each in dict.fromkeys(
             mechanisms(LintedCase(variant, scenario), said_by(study, variant))
         ):
+            if (variant, each.do) in left_out:
+                continue
             if each not in seen:
                 counted = facts.counts(each.fact, each.class_, each.stat)
                 keys = [facts.units["variant"], facts.units["point_index"]]

@@ -2,7 +2,7 @@
 
 Targets are chosen at the moment an operation is carried out, from what PD believes, and at random
 from the operation's own stream. Where there is nothing to choose from the answer is None, and the
-operation is left out this time.
+operation is left out this time; what is left out is counted by its name and the reason.
 """
 
 from collections.abc import Generator, Sequence
@@ -10,13 +10,14 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from sim.engine import LeanEnv, Wait
+from sim.fact_names import SKIPPED
 from sim.operations.hot_regions import HotRegions
 from sim.operations.in_force import FaultsInForce
 from sim.operations.key_ranges import KeyRanges
 from sim.operations.pd.operator_controller import OperatorController
 from sim.protocol.region import Region, RegionMap, Route
 from sim.record.recorder import Recorder
-from sim.scenario.schema.operations import Driven
+from sim.scenario.schema.operations import Driven, Operation
 from sim.scenario.targets import RegionTarget, StoreTarget
 from sim.server.cluster import Cluster
 from sim.server.control import Control
@@ -64,6 +65,18 @@ class OperationContext:
         """Writes an event for a moment within an operation, such as its end."""
         self.recorder.event(self.env.now_ns, kind, detail)
 
+    def skip(self, operation: Operation, why: str, about: str = "") -> None:
+        """Counts an operation that could not be done, and writes an event that says why.
+
+        Args:
+            operation: which.
+            why: a key of ``SKIPPED``.
+            about: the region or the store.
+        """
+        self.recorder.counter("operations_skipped", f"{operation.name}:{why}").value += 1
+        what = ", ".join(filter(None, [operation.do.replace("_", " "), about]))
+        self.record_event("skipped", f"{what}: {SKIPPED[why]}")
+
     def size_bytes(self, region: Region) -> int:
         """Returns the size of a region."""
         return self.ranges.size_bytes(region.start_key, region.end_key)
@@ -101,6 +114,11 @@ class OperationContext:
                 return None if route is None else route.leader_store or None
             case _:
                 return self.draw(among)
+
+    @staticmethod
+    def missing(target: StoreTarget, otherwise: str) -> str:
+        """Returns why ``store`` has found none; ``otherwise``: for one that chance draws."""
+        return otherwise if target.by == "random" else "no_store"
 
     def stores(self, target: StoreTarget) -> list[int]:
         """Returns the stores that are meant, one after the other."""

@@ -30,7 +30,11 @@ def crash_store(context: OperationContext, operation: CrashStore) -> Process:
     """Kills a store that is up, and starts it again after a while unless somebody else has."""
     up = context.cluster.up_stores()
     store = context.store(operation.store, up)
-    if store is None or store not in up:
+    if store is None:
+        context.skip(operation, context.missing(operation.store, "none_up"))
+        return
+    if store not in up:
+        context.skip(operation, "is_down", f"store {store}")
         return
     context.record(operation.do, f"store {store}")
     context.control.crash_store(store)
@@ -48,7 +52,11 @@ def restart_store(context: OperationContext, operation: RestartStore) -> None:
     up = context.cluster.up_stores()
     down = [store for store in context.cluster.stores if store not in up]
     store = context.store(operation.store, down)
-    if store is not None and store in down:
+    if store is None:
+        context.skip(operation, context.missing(operation.store, "none_down"))
+    elif store not in down:
+        context.skip(operation, "is_up", f"store {store}")
+    else:
         context.record(operation.do, f"store {store}")
         context.control.restart_store(store)
 
@@ -65,6 +73,7 @@ def partition(context: OperationContext, operation: Partition) -> Process:
         assert operation.isolate is not None, "the schema wants groups or isolate"
         store = context.store(operation.isolate, context.cluster.up_stores())
         if store is None:
+            context.skip(operation, context.missing(operation.isolate, "none_up"))
             return
         detail = f"store-{store}"
         context.record(operation.do, detail)
@@ -111,6 +120,7 @@ def set_config(context: OperationContext, operation: SetConfig) -> None:
     if operation.store is not None:
         store = context.store(operation.store, context.cluster.up_stores())
         if store is None:
+            context.skip(operation, context.missing(operation.store, "none_up"))
             return
     where = "" if store is None else f" on store {store}"
     context.record(operation.do, f"{operation.key} = {operation.value}{where}")
@@ -123,6 +133,7 @@ def disturb_messages(context: OperationContext, operation: DropMessages | DelayM
     dst = _store_or_any(context, operation.to_store)
     region = _region_or_any(context, operation.region)
     if src is None or dst is None or region is None:
+        context.skip(operation, "no_region" if region is None else "no_store", operation.kind)
         return
     delay_ns = operation.delay_ns if isinstance(operation, DelayMessages) else 0
     context.record(operation.do, operation.kind)
@@ -143,6 +154,7 @@ def _on_a_store(
     """Does something to a store, up or down, and undoes it after a while; records both."""
     store = context.store(operation.store, sorted(context.cluster.stores))
     if store is None:
+        context.skip(operation, "no_store")
         return
     detail = f"store {store}{how}"
     context.record(operation.do, detail)

@@ -21,9 +21,15 @@ _POLL_NS: Final = 5 * NS_PER_S
 
 def roll(context: OperationContext, operation: EvictLeader | UpgradeStore) -> Process:
     """Evicts, restarts or upgrades all stores that are meant, one after the other."""
-    for place, store in enumerate(context.stores(operation.store)):
+    stores = context.stores(operation.store)
+    if not stores:
+        context.skip(operation, context.missing(operation.store, "none_up"))
+    for place, store in enumerate(stores):
         if place:
             yield operation.pause_ns
+        if _is_in_vain(context, operation, store):
+            context.skip(operation, "is_down", f"store {store}")
+            continue
         context.record(operation.do, f"store {store}")
         if operation.restart:
             yield from _restart(context, operation, store)
@@ -34,6 +40,14 @@ def roll(context: OperationContext, operation: EvictLeader | UpgradeStore) -> Pr
         else:
             context.control.upgrade_store(store, operation.to)
         context.record_event(f"{operation.do}_end", f"store {store}")
+
+
+def _is_in_vain(
+    context: OperationContext, operation: EvictLeader | UpgradeStore, store: int
+) -> bool:
+    """Returns whether nothing but leaders is moved, and the store has none since it is down."""
+    only_evicts = isinstance(operation, EvictLeader) and not operation.restart
+    return only_evicts and store not in context.cluster.up_stores()
 
 
 def _restart(

@@ -185,10 +185,10 @@ class Stage:
         return [route.leader_store for route in self.cluster.pd.routes.routes]
 
     def facts(self) -> tuple[dict[str, int], list[tuple[int, str, str]]]:
-        """Returns the counter of operations by kind, and all events."""
+        """Returns what was done by kind and left out by operation and reason, and all events."""
         self.recorder.close(self.cluster.env.now_ns)
         counts: dict[str, int] = {}
         for _, metric, kind, value in self.sink.rows(COUNTER):
-            assert metric == "operations"
+            assert metric in {"operations", "operations_skipped"}
             counts[str(kind)] = counts.get(str(kind), 0) + int(value)
         return counts, cast("list[tuple[int, str, str]]", self.sink.rows(EVENT))

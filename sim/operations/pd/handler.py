@@ -14,6 +14,7 @@ from sim.scenario.schema.operations import (
     SplitRegionOperation,
     TransferLeader,
 )
+from sim.scenario.targets import StoreTarget
 from sim.units import NS_PER_MS, NS_PER_S
 
 _POLL_NS: Final = 100 * NS_PER_MS
@@ -27,11 +28,18 @@ def transfer_leader(context: OperationContext, operation: TransferLeader) -> Non
     """Asks one region to move its leader."""
     route = context.region(operation.region)
     if route is None:
+        context.skip(operation, "no_region")
         return
     up = context.cluster.up_stores()
     others = [store for store in route.region.stores if store != route.leader_store]
     to_store = context.store(operation.to, [store for store in others if store in up])
-    if to_store is not None and to_store in others:
+    region = f"region {route.region.region_id}"
+    if to_store is None:
+        context.skip(operation, context.missing(operation.to, "none_up"), region)
+    elif to_store not in others:
+        why = "is_leader" if to_store == route.leader_store else "no_replica"
+        context.skip(operation, why, f"{region} to store {to_store}")
+    else:
         order_transfer(context, operation.do, route, to_store)
 
 
@@ -47,6 +55,7 @@ def split_region(context: OperationContext, operation: SplitRegionOperation) -> 
     target = operation.region
     route = context.region(target)
     if route is None:
+        context.skip(operation, "no_region")
         return
     region = route.region
     if target.by == "key":
@@ -55,7 +64,9 @@ def split_region(context: OperationContext, operation: SplitRegionOperation) -> 
         key = context.ranges.key_of(target.table, target.row)
     else:
         key = context.ranges.middle(region.start_key, region.end_key)
-    if key is not None and key > region.start_key:
+    if key is None or key <= region.start_key:
+        context.skip(operation, "no_split_key", f"region {region.region_id}")
+    else:
         context.record(operation.do, f"region {region.region_id}")
         context.control.split_region(region.region_id, key)
 
@@ -64,11 +75,16 @@ def merge_region(context: OperationContext, operation: MergeRegion) -> None:
     """Asks for a merge with the neighbour that is meant, if there is one on the same stores."""
     route = context.region(operation.region)
     if route is None:
+        context.skip(operation, "no_region")
         return
     source = route.region
     neighbour = next_region if operation.into == "next" else previous_region
     target = neighbour(context.routes, source)
-    if target is not None and set(target.stores) == set(source.stores):
+    if target is None:
+        context.skip(operation, "no_neighbour", f"region {source.region_id}")
+    elif set(target.stores) != set(source.stores):
+        context.skip(operation, "other_stores", f"region {source.region_id}")
+    else:
         context.record(operation.do, f"region {source.region_id} into {target.region_id}")
         context.control.merge_region(source.region_id, target.region_id)
 
@@ -77,21 +93,42 @@ def change_peer(context: OperationContext, operation: ChangePeerOperation) -> Pr
     """Asks for one more replica, waits until it is there, then asks for one less."""
     route = context.region(operation.region)
     if route is None:
+        context.skip(operation, "no_region")
         return
-    region_id, has = route.region.region_id, list(route.region.stores)
     if operation.add is not None:
-        without = [store for store in context.cluster.up_stores() if store not in has]
-        add = context.store(operation.add, without)
-        if add is not None and add not in has:
-            context.record(operation.do, f"region {region_id} add store {add}")
-            context.control.change_peer(region_id, add=add)
-            yield from _until_added(context, region_id, add)
+        yield from _add_peer(context, operation, operation.add, route)
     if operation.remove is not None:
-        followers = [store for store in has if store != route.leader_store]
-        remove = context.store(operation.remove, followers)
-        if remove is not None and remove in has:
-            context.record(operation.do, f"region {region_id} remove store {remove}")
-            context.control.change_peer(region_id, remove=remove)
+        _remove_peer(context, operation, operation.remove, route)
+
+
+def _add_peer(
+    context: OperationContext, operation: ChangePeerOperation, target: StoreTarget, route: Route
+) -> Process:
+    region, has = f"region {route.region.region_id}", route.region.stores
+    without = [store for store in context.cluster.up_stores() if store not in has]
+    add = context.store(target, without)
+    if add is None:
+        context.skip(operation, context.missing(target, "all_have_one"), region)
+    elif add in has:
+        context.skip(operation, "has_replica", f"{region} add store {add}")
+    else:
+        context.record(operation.do, f"{region} add store {add}")
+        context.control.change_peer(route.region.region_id, add=add)
+        yield from _until_added(context, route.region.region_id, add)
+
+
+def _remove_peer(
+    context: OperationContext, operation: ChangePeerOperation, target: StoreTarget, route: Route
+) -> None:
+    region, has = f"region {route.region.region_id}", route.region.stores
+    remove = context.store(target, [store for store in has if store != route.leader_store])
+    if remove is None:
+        context.skip(operation, context.missing(target, "no_follower"), region)
+    elif remove not in has:
+        context.skip(operation, "no_replica", f"{region} remove store {remove}")
+    else:
+        context.record(operation.do, f"{region} remove store {remove}")
+        context.control.change_peer(route.region.region_id, remove=remove)
 
 
 def _until_added(context: OperationContext, region_id: int, store: int) -> Process:

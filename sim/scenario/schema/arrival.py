@@ -108,7 +108,12 @@ class Workload:
     def takes_locks(self) -> bool:
         """Whether it asks for pessimistic locks; auto-commit does so only after a conflict."""
         if self.kind == "custom":
-            return not all(transaction.autocommit for transaction in self.transactions)
+            return any(
+                statement.verb != "read"
+                for transaction in self.transactions
+                if not transaction.autocommit
+                for statement in transaction.statements
+            )
         return self.kind != ETCD and self.kind not in OTHER_SCRIPTS
 
 
