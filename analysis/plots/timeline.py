@@ -1,14 +1,15 @@
 """What is drawn over simulated time: what was done to the cluster, as lanes above panels.
 
 Law: a kind of happening has a lane, named at the axis with how often it happened in a run. What
-begins and ends is a bar; what happens again and again within a short time is one mark. A text is
-written only where it meets neither the next mark nor the edge, so texts never overlap.
+begins and ends is a bar, which lasts to the end of the run if nothing ends it; of what happens so
+often that marks cannot be told apart, those within a short time are one mark. A text is written
+only where it meets neither the next mark nor the edge, so texts never overlap.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Sequence, Set
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 import pandas as pd
@@ -19,6 +20,7 @@ from matplotlib.ticker import MaxNLocator
 
 from analysis.metrics.rounding import digits, plain
 from analysis.plots.style import INK, SMALL, WIDTH_IN, new_figure, write_ticks
+from sim.scenario.schema.operations import OPERATIONS, LastingOperation, Rolling
 from sim.units import NS_PER_S
 
 LANE: Final = "lane"
@@ -26,6 +28,13 @@ LANE: Final = "lane"
 SHADE: Final = "#f0f0f0"
 _ENDS: Final = {"stop": "start"}
 _LANES: Final = {"stop": "down"}
+_ENDED_BY_OTHERS: Final = {"crash_store": ("restart_store", "start")}
+"""Happenings of their own that are the end of another one about the same."""
+_LASTING: Final = frozenset(
+    do for do, kind in OPERATIONS.items() if issubclass(kind, LastingOperation | Rolling)
+) | {*_ENDS}
+_MOST_NAMED: Final = 12
+"""Marks of a lane up to which each keeps its own text, however close they are."""
 _SAME_SHARE: Final = 0.012
 """Share of the whole time within which happenings of a kind are drawn as one."""
 _CHARACTER_SHARE: Final = 0.018
@@ -48,7 +57,9 @@ class EventMark:
     times: float
     """How often it happened there, in a run on average."""
     ended: bool = False
-    """Whether it has an end of its own, rather than being many in a row."""
+    """Whether it has an end of its own, or that of the run, rather than being many in a row."""
+    runs: int = field(default=0, compare=False)
+    """How many runs' marks are in its lane, if not all of them have it; else 0."""
 
     @property
     def text(self) -> str:
@@ -74,6 +85,12 @@ def count_words(times: float) -> str:
     return f"{digits(times)} times{'' if times == int(times) else ' on average'}"
 
 
+def lane_times(of_lane: Sequence[EventMark]) -> str:
+    """Returns ``10 times``, or ``9 a run; marks of 2 runs`` where runs differ."""
+    times, runs = sum(mark.times for mark in of_lane), max(mark.runs for mark in of_lane)
+    return f"{digits(times)} a run; marks of {runs} runs" if runs else count_words(times)
+
+
 def marks(happenings: pd.DataFrame, span_s: float) -> list[EventMark]:
     """Returns what to draw, by lane and time; lanes in the order of their first mark.
 
@@ -89,7 +106,7 @@ def marks(happenings: pd.DataFrame, span_s: float) -> list[EventMark]:
         for mark in _joined(_moments(str(kind), str(detail), group), _SAME_SHARE * span_s)
     ]
     single.sort(key=lambda mark: (mark.from_s, mark.lane))
-    found = list(_with_ends(single))
+    found = list(_with_ends(single, span_s))
     lanes = list(dict.fromkeys(mark.lane for mark in found))
     in_lanes = sorted(found, key=lambda mark: (lanes.index(mark.lane), mark.from_s))
     return list(_joined_lanes(in_lanes, _SAME_SHARE * span_s))
@@ -98,8 +115,12 @@ def marks(happenings: pd.DataFrame, span_s: float) -> list[EventMark]:
 def _moments(kind: str, detail: str, rows: pd.DataFrame) -> list[EventMark]:
     begun, ended = rows["from_ns"] / NS_PER_S, rows["until_ns"] / NS_PER_S
     per_unit = rows["times"] / rows["units"]
-    spans = zip(begun.tolist(), ended.tolist(), per_unit.tolist(), strict=True)
-    return [EventMark(kind, detail, from_s, until_s, times) for from_s, until_s, times in spans]
+    differing = rows["units"].where(per_unit < 1, 0)
+    spans = zip(begun, ended, per_unit, differing, strict=True)
+    return [
+        EventMark(kind, detail, from_s, until_s, times, runs=int(runs))
+        for from_s, until_s, times, runs in spans
+    ]
 
 
 def _joined(in_order: Sequence[EventMark], gap_s: float) -> list[EventMark]:
@@ -119,42 +140,65 @@ def _both(one: EventMark, two: EventMark) -> EventMark:
         detail=one.detail if one.detail == two.detail else "",
         until_s=max(one.until_s, two.until_s),
         times=one.times + two.times,
+        runs=max(one.runs, two.runs),
     )
 
 
 def _joined_lanes(in_lanes: Sequence[EventMark], gap_s: float) -> Iterator[EventMark]:
-    """Joins marks of different details too, unless they have an end."""
+    """Joins marks of different details too, unless they are few or have an end."""
     for lane in dict.fromkeys(mark.lane for mark in in_lanes):
         of_lane = [mark for mark in in_lanes if mark.lane == lane]
+        if len(of_lane) <= _MOST_NAMED:
+            yield from of_lane
+            continue
         ended = [mark for mark in of_lane if mark.ended]
         loose = _joined([mark for mark in of_lane if not mark.ended], gap_s)
         yield from sorted([*ended, *loose], key=lambda mark: mark.from_s)
 
 
-def _with_ends(in_order: Sequence[EventMark]) -> Iterator[EventMark]:
-    """Makes bars of beginnings and their ends."""
-    used: list[int] = []
+def _with_ends(in_order: Sequence[EventMark], span_s: float) -> Iterator[EventMark]:
+    """Makes bars of beginnings and their ends, of a lasting beginning without one to the end."""
+    used: set[int] = set()
     for place, mark in enumerate(in_order):
         if place in used:
             continue
-        end_kind = _ENDS.get(mark.lane, f"{mark.lane}_end")
-        lane = _LANES.get(mark.lane, mark.lane)
-        for later in range(place + 1, len(in_order)):
-            end = in_order[later]
-            if end.lane == end_kind and end.detail == mark.detail and later not in used:
-                used.append(later)
-                yield replace(mark, lane=lane, until_s=end.until_s, ended=True)
-                break
+        lane, end = _LANES.get(mark.lane, mark.lane), _end_of(place, in_order, used)
+        if end is not None and in_order[end].lane in _ENDED_BY_OTHERS.get(mark.lane, ()):
+            yield replace(mark, lane=lane, until_s=in_order[end].from_s, ended=True)
+        elif end is not None:
+            used.add(end)
+            yield replace(mark, lane=lane, until_s=in_order[end].until_s, ended=True)
+        elif mark.lane in _LASTING and mark.detail:
+            yield replace(mark, lane=lane, until_s=max(span_s, mark.until_s), ended=True)
         else:
             yield replace(mark, lane=lane)
+
+
+def _end_of(place: int, in_order: Sequence[EventMark], used: Set[int]) -> int | None:
+    """Returns the place of the first later end of a mark; one that says less is its end, too."""
+    mark = in_order[place]
+    kinds = {_ENDS.get(mark.lane, f"{mark.lane}_end"), *_ENDED_BY_OTHERS.get(mark.lane, ())}
+    later = [
+        at
+        for at in range(place + 1, len(in_order))
+        if in_order[at].lane in kinds and at not in used
+    ]
+    same = [at for at in later if in_order[at].detail == mark.detail]
+    less = [at for at in later if _says_less(in_order[at].detail, mark.detail)]
+    return next(iter([*same, *less]), None)
+
+
+def _says_less(detail: str, than: str) -> bool:
+    """Returns whether a detail names the same with fewer words: ``store 1``, of what is slow."""
+    return not detail or than.startswith((f"{detail} ", f"{detail},"))
 
 
 def mark_words(shown: Sequence[EventMark]) -> str:
     """Returns what happened when, by lane; of many marks the number and the span."""
     told = []
-    for lane, times in lane_counts(shown).items():
+    for lane in lane_counts(shown):
         of_lane = [mark for mark in shown if mark.lane == lane]
-        name = f"{lane.replace('_', ' ')} {count_words(times)}"
+        name = f"{lane.replace('_', ' ')} {lane_times(of_lane)}"
         if len(of_lane) > _MOST_TOLD:
             begun, ended = of_lane[0].from_s, of_lane[-1].until_s
             told.append(f"{name} from {digits(begun)} s to {digits(ended)} s")
@@ -167,12 +211,12 @@ def mark_words(shown: Sequence[EventMark]) -> str:
 def draw_lanes(axes: Axes, shown: Sequence[EventMark], span_s: float) -> None:
     """Draws the strip: above each lane its name, and how often that happened."""
     counts = lane_counts(shown)
-    for row, (lane, times) in enumerate(counts.items()):
+    for row, lane in enumerate(counts):
+        of_lane = [mark for mark in shown if mark.lane == lane]
         axes.annotate(
-            f"{lane.replace('_', ' ')}, {count_words(times)}", (0.0, row - _NAME_ABOVE),
+            f"{lane.replace('_', ' ')}, {lane_times(of_lane)}", (0.0, row - _NAME_ABOVE),
             xycoords=("axes fraction", "data"), va="center", fontsize=SMALL, color=INK, gid=LANE,
         )  # fmt: skip
-        of_lane = [mark for mark in shown if mark.lane == lane]
         written_until = 0.0
         for place, mark in enumerate(of_lane):
             _draw_mark(axes, row, mark, span_s)

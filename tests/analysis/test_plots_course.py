@@ -174,7 +174,49 @@ def test_an_end_belongs_to_what_it_is_about() -> None:
         ),
         60.0,
     )
-    assert [(mark.detail, mark.until_s) for mark in shown] == [("store 1", 30), ("store 2", 20)]
+    assert [(mark.detail, mark.until_s) for mark in shown] == [("store 1", 30), ("store 2", 60)]
+
+
+def test_an_end_that_says_less_is_found_and_what_has_none_lasts_to_the_end() -> None:
+    shown = marks(
+        happened(
+            ("partition", "store-1 | store-2", 1, 1, 4),
+            ("partition_end", "", 2, 2, 4),
+            ("slow_disk", "store 1 by 1000", 3, 3, 4),
+            ("slow_disk", "store 11 by 9", 3, 3, 4),
+            ("slow_disk_end", "store 11", 4, 4, 4),
+            ("transfer_leader", "region 1 to 2", 5, 5, 4),
+        ),
+        60.0,
+    )
+    assert [(mark.lane, mark.detail, mark.from_s, mark.until_s) for mark in shown] == [
+        ("partition", "store-1 | store-2", 1, 2),
+        ("slow_disk", "store 1 by 1000", 3, 60),
+        ("slow_disk", "store 11 by 9", 3, 4),
+        ("transfer_leader", "region 1 to 2", 5, 5),
+    ]
+
+
+def test_a_restart_ends_a_crash_and_is_told_of_itself() -> None:
+    crashes = [("crash_store", "store 1", at_s, at_s, 4) for at_s in (1, 20)]
+    restart = ("restart_store", "store 1", 10, 10, 4)
+    shown = marks(happened(*crashes, restart), 60.0)
+    assert [(mark.lane, mark.from_s, mark.until_s) for mark in shown] == [
+        ("crash_store", 1, 10), ("crash_store", 20, 60), ("restart_store", 10, 10)
+    ]  # fmt: skip
+
+
+def test_what_was_done_to_two_stores_at_once_names_both() -> None:
+    rows = [("restart_store", f"store {store}", 1, 1, 4) for store in (1, 2)]
+    assert [mark.text for mark in marks(happened(*rows), 60.0)] == ["store 1", "store 2"]
+
+
+def test_where_runs_differ_a_lane_says_whose_marks_it_shows() -> None:
+    rows = [("transfer_leader", f"region {place}", place, place, 1) for place in range(1, 37)]
+    course = drawn(happenings=happened(*rows))
+    told = "9 a run; marks of 4 runs"
+    assert lanes(over_time(course, LOOKS, "stub").axes[0]) == [f"transfer leader, {told}"]
+    assert f"transfer leader {told} from 1 s to 36 s" in over_time_words(course, LOOKS)
 
 
 def test_what_happens_again_and_again_is_one_mark_with_its_number() -> None:

@@ -162,3 +162,22 @@ def test_what_was_done_is_counted_and_noted(tmp_path: Path) -> None:
         {"crash_store": 1},
         [(NS_PER_S, "crash_store", "store 2"), (2 * NS_PER_S, "crash_store_end", "store 2")],
     )
+
+
+@pytest.mark.parametrize(
+    ("operation", "detail"),
+    [
+        ("stress_cpu, store: 2, workers: 1000", "store 2, 1,000 busy threads"),
+        ("stress_cpu, store: 2, workers: 1", "store 2, 1 busy thread"),
+        ("slow_disk, store: 2, factor: 1000", "store 2 by 1000"),
+        ("partition, groups: [[1], [2, 3]]", "store-1 | store-2 store-3"),
+        ("partition, isolate: 2", "store-2"),
+    ],
+)
+def test_an_end_says_what_its_beginning_says(operation: str, detail: str, tmp_path: Path) -> None:
+    stage = Stage(f"  - {{at: 1s, do: {operation}, for: 1s}}", tmp_path)
+    stage.run(9)
+    kind = operation.partition(",")[0]
+    assert stage.facts()[1] == [
+        (NS_PER_S, kind, detail), (2 * NS_PER_S, f"{kind}_end", detail)
+    ]  # fmt: skip

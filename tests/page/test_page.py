@@ -275,7 +275,7 @@ def test_the_data_of_charts_has_gaps_and_events(tmp_path: Path) -> None:
     assert mean["series"][0]["hi"][0] == 20
     assert "lo" not in p99["series"][0]
     assert chart["warmup"] == 1.0
-    assert chart["marks"] == [[1, 1, f"slow disk: {hostile.SCRIPT}"]]
+    assert chart["marks"] == [[1, 3, f"slow disk: {hostile.SCRIPT}"]]
     dashes = [tuple(line["dash"]) for line in mean["series"]]
     assert len(set(dashes)) == 2
 
