@@ -23,9 +23,10 @@ ABSENT: Final = "-"
 _LOG_FROM: Final = 8.0
 """Greatest over smallest amount from which a log scale is easier to read."""
 
-_GENERIC: Final = frozenset(
-    {"p50", "p99", "mean", "value", "profile", "rate", "every", "in-memory"}
-)
+_GENERIC: Final = frozenset({
+    "p50", "p99", "mean", "value", "profile", "rate", "every", "in-memory", "at", "for", "from",
+    "until", "count",
+})  # fmt: skip
 """Last words of keys that say little without the word before them."""
 
 

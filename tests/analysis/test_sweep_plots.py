@@ -11,7 +11,7 @@ from matplotlib.axes import Axes
 from matplotlib.contour import QuadContourSet
 from matplotlib.figure import Figure
 
-from analysis.plots.axes import axes_of, is_scattered
+from analysis.plots.axes import axes_of, is_scattered, place_words
 from analysis.plots.sweep import sweep_pictures
 from analysis.plots.sweep_scatter import amount_text
 from tests.analysis.sweeps import APPEND, THREADS, VARIANTS, Point, grid, sweep_summary
@@ -66,6 +66,11 @@ def test_names_are_as_long_as_it_takes_to_tell_keys_apart() -> None:
     one, other = "hardware.disk.raft.write_iops", "hardware.disk.kv.write_iops"
     points = [{one: 1, other: 1}, {one: 2, other: 2}]
     assert [axis.name for axis in axes_of(points)] == ["raft.write_iops", "kv.write_iops"]
+
+
+def test_a_place_in_time_says_of_what() -> None:
+    points = [{"operations.cut.at": "1s"}, {"operations.cut.at": "2s"}]
+    assert place_words(axes_of(points), points[0]) == "cut.at 1s"
 
 
 @pytest.mark.parametrize(
