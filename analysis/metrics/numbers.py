@@ -181,6 +181,8 @@ def _numbers(columns: pd.DataFrame) -> list[StudyNumber]:
     return [StudyNumber(*said) for said in zip(*(part.tolist() for part in parts), strict=True)]
 
 
+_TENTHS: Final = 0.5
+"""Half width of an interval in percent that is written with one decimal."""
 TIMES_FROM: Final = 3.0
 """Ratio from which a change is written as a multiple."""
 
@@ -204,8 +206,20 @@ def change_parts(ratio: StudyNumber) -> tuple[str, str]:
     if not ratio.has_interval:
         return f"{signed(change, 10.0)} %", "(n=1)"
     low, high = (100 * (end - 1) for end in (low, high))
-    half = (high - low) / 2
+    half = _half_shown(ratio)
     return f"{signed(change, half)} %", f"[{signed(low, half)}, {signed(high, half)}]"
+
+
+def _half_shown(ratio: StudyNumber) -> float:
+    """Returns half a change's width in percent, or one whose digits let no end read as none.
+
+    Only where the interval excludes none.
+    """
+    ends = [100 * (end - 1) for end in (ratio.ci_low, ratio.ci_high)]
+    half = (ends[1] - ends[0]) / 2
+    if ratio.told_apart and any(signed(end, half) == "0" for end in ends):
+        return _TENTHS
+    return half
 
 
 def _is_great(ratio: StudyNumber) -> bool:
@@ -224,7 +238,7 @@ def span_text(ratio: StudyNumber) -> str:
     if not ratio.has_interval:
         return f"{abs(change):.0f} % (n=1)"
     ends = sorted(turned * 100 * (end - 1) for end in (ratio.ci_low, ratio.ci_high))
-    half = (ends[1] - ends[0]) / 2
+    half = _half_shown(ratio)
     shown = [signed(end, half).lstrip("+") for end in (abs(change), *ends)]
     return f"{shown[0]} % [{shown[1]}, {shown[2]}]"
 

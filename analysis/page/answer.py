@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator
 from typing import Final, NamedTuple
 
 from analysis.metrics.catalogue import MetricKey
-from analysis.metrics.numbers import StudyNumber, change_parts, change_text, signed, span_text
+from analysis.metrics.numbers import StudyNumber, change_parts, change_text, span_text
 from analysis.metrics.rounding import NOT_KNOWN
 from analysis.metrics.shown import HEADLINES, TO_KIB, TO_MB, ShownFigure
 from analysis.page.answer_wider import of_capacity, of_sweep
@@ -23,9 +22,6 @@ BYTES: Final = MetricKey("disk_write_bytes_per_txn")
 BANDWIDTH: Final = MetricKey("disk_write_bytes_per_s")
 RATE: Final = MetricKey("txn_per_s")
 ASKED: Final = MetricKey("lock_rpcs_per_txn")
-_ENDS_AT_NONE: Final = re.compile(r"\[0,|, 0\]")
-_TENTHS: Final = 0.5
-"""Half width of an interval in percent that is written with one decimal."""
 _ALIKE: Final = 0.02
 """Rates whose ratio is known to be so near to 1 are called the same."""
 
@@ -66,17 +62,7 @@ def _tile(found: Findings, headline: ShownFigure) -> Tile | None:
         return Tile(headline.name, new, "", f"with {found.main}")
     old = amount(base, headline.unit, headline.scale)
     detail = f"{new} with {found.main}, {old} with {found.baseline}"
-    return Tile(headline.name, *tile_change(ratio), detail, tone_of(ratio))
-
-
-def tile_change(ratio: StudyNumber) -> tuple[str, str]:
-    """Returns a change and its interval, no end of which reads as no change if none is one."""
-    change, ends = change_parts(ratio)
-    if not ratio.told_apart or not _ENDS_AT_NONE.search(ends):
-        return change, ends
-    percents = (100 * (one - 1) for one in (ratio.value, ratio.ci_low, ratio.ci_high))
-    value, low, high = (signed(percent, _TENTHS) for percent in percents)
-    return f"{value} %", f"[{low}, {high}]"
+    return Tile(headline.name, *change_parts(ratio), detail, tone_of(ratio))
 
 
 def _doubt(ratio: StudyNumber) -> str:

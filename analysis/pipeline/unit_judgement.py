@@ -23,7 +23,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from analysis.pipeline.aggregate import read_facts
-from analysis.statistics.fall import FEWEST_WINDOWS_BEFORE, fall_of_throughput, stop_of_work
+from analysis.statistics.fall import (
+    FEWEST_WINDOWS_BEFORE,
+    Fall,
+    fall_of_throughput,
+    stop_of_work,
+)
 from analysis.statistics.intervals import Array
 from analysis.statistics.outage import outage, piled_up_since
 from analysis.statistics.saturation import UnitCourse, Verdict, judge, overloaded
@@ -83,9 +88,7 @@ def judged_unit(folder: Path, scenario: Scenario, simulated_ns: int) -> JudgedUn
     unfinished = _unfinished(folder, counters)
     if not (course.begun[first:].any() or committed[first:].any() or unfinished.count):
         return JudgedUnit(first, Verdict.NOT_JUDGED, NOTHING_BEGAN)
-    fall = fall_of_throughput(committed, before, first, window_s)
-    if fall is None and event_ns is not None:
-        fall = stop_of_work(committed, event_ns // window_ns, first, window_s)
+    fall = _fall(committed, before, event_ns, first, window_ns)
     overload = overloaded(course, first)
     stays = _stays(folder, windows)
     slowness = None if overload else _slowness(folder, committed, stays, before, first, window_s)
@@ -107,6 +110,17 @@ def judged_unit(folder: Path, scenario: Scenario, simulated_ns: int) -> JudgedUn
         if stopped is not None and (event_ns is not None or found.verdict.carried):
             found = stopped
     return JudgedUnit(first, found.verdict, found.reason)
+
+
+def _fall(
+    committed: Array, before: slice, event_ns: int | None, cut: int, window_ns: int
+) -> Fall | None:
+    """Returns how throughput fell after the first event, or stopped; None: it did not."""
+    window_s = window_ns / NS_PER_S
+    fall = fall_of_throughput(committed, before, cut, window_s)
+    if fall is None and event_ns is not None:
+        fall = stop_of_work(committed, event_ns // window_ns, cut, window_s)
+    return fall
 
 
 def _slowness(

@@ -42,8 +42,19 @@ def units_digest(units: Iterable[Unit]) -> str:
 
 
 def point_words(point: Point) -> str:
-    """Returns ``workload.threads = 50, hardware.profile = i3.4xlarge``."""
-    return ", ".join(f"{key} = {value}" for key, value in point.items())
+    """Returns ``workload.threads = 50, hardware.profile = i3.4xlarge``, as a file says each value.
+
+    A mapping is written on a line: ``hardware.network.same_zone = {p50: 60us, p99: 200us}``.
+    """
+    return ", ".join(f"{key} = {_written(value)}" for key, value in point.items())
+
+
+def _written(value: Any) -> str:
+    if isinstance(value, Mapping):
+        return f"{{{', '.join(f'{name}: {_written(each)}' for name, each in value.items())}}}"
+    if isinstance(value, list | tuple):
+        return f"[{', '.join(map(_written, value))}]"
+    return str(value)
 
 
 def at_point(name: str, point: Point) -> str:

@@ -44,7 +44,7 @@ def load_warnings(
     if hot_row_is_full:
         yield LoadWarning(
             "workload",
-            f"one row is locked {min(hot_row_used, 1.0):.0%} of the time: transactions wait for "
+            f"one row is locked {_percent(min(hot_row_used, 1.0))} of the time: transactions wait for "
             "each other there, not for a station; spread the rows if that is not the question",
         )
     yield from _of_locks(scenario, balance)
@@ -67,20 +67,24 @@ def _of_load(scenario: Scenario, busiest: str, used: float) -> Iterator[LoadWarn
     elif used > _FULL and closed:
         yield LoadWarning(
             key,
-            f"{busiest} is {used:.0%} busy: clients wait for each other there, so latencies grow "
+            f"{busiest} is {_percent(used)} busy: clients wait for each other there, so latencies grow "
             "with their number; take fewer threads, or a rate",
         )
     elif used > 1:
         yield LoadWarning(
             key,
-            f"{busiest} would have to be {used:.0%} busy: queues grow without end; lower the rate",
+            f"{busiest} would have to be {_percent(used)} busy: queues grow without end; lower the rate",
         )
     elif used > _FULL:
         yield LoadWarning(
             key,
-            f"{busiest} is {used:.0%} busy: latencies are mostly queueing; lower the rate to "
+            f"{busiest} is {_percent(used)} busy: latencies are mostly queueing; lower the rate to "
             "compare services",
         )
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.0f} %"
 
 
 def _of_locks(scenario: Scenario, balance: Balance) -> Iterator[LoadWarning]:

@@ -8,9 +8,9 @@ from typing import Any, cast
 
 import pytest
 
-from analysis.metrics.numbers import StudyNumber
+from analysis.metrics.numbers import StudyNumber, change_parts
 from analysis.metrics.row_table import RowTable
-from analysis.page.answer import answer, tile_change, tiles
+from analysis.page.answer import answer, tiles
 from analysis.page.findings import Findings
 from analysis.study.run import RunSection
 
@@ -205,4 +205,4 @@ def test_failures_come_with_their_share_and_their_reasons() -> None:
 def test_no_end_of_a_clear_change_reads_as_none(
     ends: tuple[float, float, float], told: tuple[str, str]
 ) -> None:
-    assert tile_change(StudyNumber("txn_per_s", *ends, replications=5)) == told
+    assert change_parts(StudyNumber("txn_per_s", *ends, replications=5)) == told
