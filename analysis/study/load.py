@@ -35,6 +35,7 @@ from analysis.study.sections import Sensitivity
 from analysis.study.shipped import located, refuse_ours_without_prefix
 from analysis.study.study import CaseResolver, Study, point_key
 from analysis.study.sweep import sweep_of
+from analysis.study.transaction_names import check_transaction_names
 from analysis.study.units import Point, point_words
 from sim.scenario.problems import Mark, Problem, ScenarioError, shown
 from sim.scenario.reader import read_file
@@ -113,6 +114,7 @@ def _study(name: str, root: Place, given: Mapping[str, Node]) -> Study | None:
     if not problems:
         check_capacity(capacity, root["capacity"], sweep.points, resolver)
         check_sensitivity(sensitivity, root["sensitivity"], resolver)
+        check_transaction_names(root, sweep.points, resolver)
     if problems or run is None:
         return None
     precision = None if capacity or sensitivity else precision_of(run, expect)
