@@ -133,7 +133,7 @@ def _check_groups(jobs: Sequence[JsonValue]) -> None:
 
 def _latencies(path: Path, measured: Sequence[JsonValue], options: Mapping[str, str]) -> Histogram:
     try:
-        return together(path, [latency_of(each) for each in measured])
+        found = [latency_of(each) for each in measured]
     except CalibrationError:
         if measured[0].place.endswith("sync") and _queues(options):
             engine = options["ioengine"][:20]
@@ -141,6 +141,7 @@ def _latencies(path: Path, measured: Sequence[JsonValue], options: Mapping[str, 
             message += "cannot be; use ioengine=psync, and numjobs for more in flight"
             raise CalibrationError(path, "job options.ioengine", message) from None
         raise
+    return together(path, found)
 
 
 def _check_rate(latency: Histogram, per_s: float, in_flight: int, measured: JsonValue) -> None:

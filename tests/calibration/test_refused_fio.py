@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import json
 from collections.abc import Callable
 from pathlib import Path
 
@@ -210,3 +211,31 @@ def test_a_sync_behind_a_queue_is_refused(tmp_path: Path) -> None:
 def test_what_is_no_count_is_refused(tmp_path: Path, number: str) -> None:
     with pytest.raises(CalibrationError, match="it must be 1 to 10,000"):
         read_fio(written(tmp_path, one_job(numjobs=number)))
+
+
+def test_what_fio_says_around_its_json_is_skipped(tmp_path: Path) -> None:
+    text = json.dumps(one_job(), indent=2)
+    around = f"\nfio: terminating on signal 2\n{text}\none: (groupid=0, jobs=1): err= 0\n"
+    assert read_fio(written(tmp_path, around)).in_flight == 1
+    with pytest.raises(CalibrationError, match=r"line \d+: begins a second object; keep one"):
+        read_fio(written(tmp_path, f"{text}\n{text}\n"))
+    with pytest.raises(CalibrationError, match="is not JSON"):
+        read_fio(written(tmp_path, f"{text} and more"))
+
+
+@pytest.mark.parametrize("coding", ["utf-16", "utf-16-le", "utf-16-be"])
+def test_two_bytes_a_letter_are_named(tmp_path: Path, coding: str) -> None:
+    path = tmp_path / "fio.json"
+    path.write_bytes(json.dumps(one_job()).encode(coding))
+    with pytest.raises(CalibrationError, match="is UTF-16 text; save it as UTF-8"):
+        read_fio(path)
+
+
+@pytest.mark.parametrize("digits", [400, 5_000])
+def test_numbers_without_end_are_refused(tmp_path: Path, digits: int) -> None:
+    text = json.dumps(changed(lambda d: _sync(d).update(max=-77)))
+    with pytest.raises(CalibrationError, match="max: is not a number"):
+        read_fio(written(tmp_path, text.replace("-77", "9" * digits)))
+    text = json.dumps(changed(lambda d: _sync(d).update(bins={"100000": -77})))
+    with pytest.raises(CalibrationError, match="not a whole number"):
+        read_fio(written(tmp_path, text.replace("-77", "9" * digits)))
