@@ -17,11 +17,25 @@ from typing import Any, Final, TextIO
 
 from rich.console import Console
 
+from analysis.terminal.streams import output_named, reader_is_gone
+
 PLAIN_WIDTH: Final = 100
 LEAST_WIDTH: Final = 60
 """Of results: on a narrower terminal it wraps them, which is better than numbers cut short."""
 
 _aside: ContextVar[bool] = ContextVar("words_aside", default=False)
+
+
+class _Console(Console):
+    """A console that leaves it to the command what becomes of it when its reader has gone."""
+
+    def on_broken_pipe(self) -> None:
+        """Goes on in silence if the command wants to; rich would exit."""
+        reader_is_gone(self.file.fileno())
+
+    def _write_buffer(self) -> None:
+        with output_named():
+            super()._write_buffer()
 
 
 @contextmanager
@@ -46,7 +60,7 @@ def messages() -> Console:
 
 def _console(*, stderr: bool, least: int) -> Console:
     width = max(_width(sys.stderr if stderr else sys.stdout), least)
-    return Console(stderr=stderr, width=width, highlight=False, soft_wrap=False, emoji=False)
+    return _Console(stderr=stderr, width=width, highlight=False, soft_wrap=False, emoji=False)
 
 
 def _width(stream: TextIO) -> int:
@@ -79,7 +93,8 @@ def say(console: Console, text: str, style: str = "") -> None:
 
 def print_json(document: Mapping[str, Any]) -> None:
     """Prints a document, indented, keys in their order; NaN and infinities become null."""
-    sys.stdout.write(json.dumps(_plain(document), indent=1, allow_nan=False) + "\n")
+    with output_named():
+        sys.stdout.write(json.dumps(_plain(document), indent=1, allow_nan=False) + "\n")
 
 
 def _plain(value: Any) -> Any:
