@@ -93,11 +93,15 @@ def _name_of(path: Path) -> str:
     return path.resolve().parent.name if path.name == "scenario.yaml" else path.stem
 
 
-def _study(name: str, root: Place, given: Mapping[str, Node]) -> Study | None:
-    tree, problems = root.node, root.problems
+def _refuse_unknown_sections(root: Place) -> None:
     for key, each in root.below().items():
         if key not in TOP and each.value is not None:
             refuse_unknown(each, key_meant(key, list(TOP)))
+
+
+def _study(name: str, root: Place, given: Mapping[str, Node]) -> Study | None:
+    tree, problems = root.node, root.problems
+    _refuse_unknown_sections(root)
     run = run_of(root["run"])
     variants = variants_of(root)
     sweep = sweep_of(root["sweep"], variants)
