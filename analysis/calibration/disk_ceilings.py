@@ -15,9 +15,9 @@ from typing import Final
 from analysis.calibration.fio_file import FioRun
 from analysis.calibration.refusal import CalibrationError
 from analysis.study.load import load_study
-from sim.hardware.disk import DiskSpec
 from sim.scenario import ScenarioError
 from sim.scenario.profiles import DEFAULT_MACHINE
+from sim.scenario.schema.hardware import Hardware
 from sim.units import NS_PER_S, ceil_div
 
 STREAM: Final = (
@@ -48,7 +48,7 @@ def ceilings_of(runs: Sequence[FioRun], machine: str | None = None) -> Ceilings:
         CalibrationError: if there is no such profile.
     """
     machine = machine or DEFAULT_MACHINE
-    disk = _disk_of(machine)
+    disk = _hardware_of(machine).raft_disk
     appends = [run for run in runs if run.kind == "append"]
     streams = [run for run in runs if run.kind == "stream" and run.size_bytes >= _STREAM_BYTES]
     rates = [(run, run.in_flight * NS_PER_S / max(1, run.latency.min_ns)) for run in appends]
@@ -66,14 +66,14 @@ def ceilings_of(runs: Sequence[FioRun], machine: str | None = None) -> Ceilings:
     )
 
 
-def _disk_of(machine: str) -> DiskSpec:
-    """Returns the disk of the raft log that a machine's profile has."""
+def _hardware_of(machine: str) -> Hardware:
+    """Returns what a machine's profile has."""
     workload = {"kind": "tpcc", "warehouses": 1, "threads": 1}
     try:
         study = load_study({"hardware": {"profile": machine}, "workload": workload})
     except ScenarioError as error:
         raise CalibrationError(Path("init"), machine, error.problems[0].message) from None
-    return next(iter(study.variants.values())).hardware.raft_disk
+    return next(iter(study.variants.values())).hardware
 
 
 def _digits(value: float) -> int:

@@ -15,7 +15,6 @@ from analysis.cli.failures import CommandError, ExitStatus
 from analysis.cli.options import AsJson, CommandLine, ScenarioFiles, SparkMaster
 from analysis.program import IS_INSTALLED
 from analysis.terminal.console import output, say
-from sim.protocol.ablations import ABLATIONS
 from sim.scenario.problems import suggestion
 
 
@@ -32,9 +31,11 @@ class ScriptCommand(CommandLine):
 
 def _protections(names: list[str] | None) -> list[str] | None:
     """Refuses a protection that there is not."""
+    from sim.scenario.schema.tikv import ABLATION_NAMES  # brings the schema, which --help needs not
+
     for name in names or ():
-        if name not in ABLATIONS:
-            meant = suggestion(name, ABLATIONS, listed_by="docs/CHECKERS.md")
+        if name not in ABLATION_NAMES:
+            meant = suggestion(name, ABLATION_NAMES, listed_by="docs/CHECKERS.md")
             raise typer.BadParameter(f"no protection {name!r}; {meant}")
     return names
 

@@ -9,7 +9,7 @@ from analysis.metrics.catalogue import MetricKey
 from analysis.study.overrides import Overrides
 from analysis.study.study import CaseResolver
 from sim.scenario.problems import shown, suggestion
-from sim.scenario.resolved import Workload
+from sim.scenario.schema.arrival import Workload
 from sim.scenario.schema.workload import TpccMix
 from sim.scenario.section import keys_of
 from sim.scenario.tree import Place

@@ -36,7 +36,8 @@ def test_a_fault_is_one_line_and_its_traceback_a_file(
 
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     monkeypatch.setattr(check_command, "load_study", fails)
-    assert main(["check", QUICKSTART]) == ExitStatus.FAULT == 70
+    assert main(["check", QUICKSTART]) == ExitStatus.FAULT
+    assert int(ExitStatus.FAULT) == 70
     (file,) = tmp_path.iterdir()
     (line,) = capsys.readouterr().err.splitlines()
     assert line.startswith("a fault of Pessim's, not of your input: ")
@@ -119,7 +120,7 @@ def test_no_more_processes_than_seeds_or_cores(
         return []
 
     monkeypatch.setattr(fuzz_command, "cores", lambda: cores)
-    monkeypatch.setattr(fuzz_command.fuzz, "outcomes", outcomes)
+    monkeypatch.setattr("analysis.cli.fuzz_command.fuzz.outcomes", outcomes)
     assert main(["fuzz", "--workers", asked, "--seeds", "2"]) == ExitStatus.FINE
     assert seen == [taken]
     assert "PASSED 0 seeds" in capsys.readouterr().out
