@@ -95,6 +95,8 @@ def test_an_interruption_is_told(monkeypatch: Patch, capsys: Capture) -> None:
 def test_an_interruption_of_the_first_moments_is_no_traceback(tmp_path: Path) -> None:
     package = tmp_path / "analysis" / "cli"
     package.mkdir(parents=True)
+    for folder in (package, package.parent):
+        (folder / "__init__.py").touch()
     (package / "app.py").write_text("raise KeyboardInterrupt\n")
     (tmp_path / "run_sim.py").write_text((ROOT / "run_sim.py").read_text())
     done = subprocess.run(
