@@ -12,6 +12,9 @@ except ModuleNotFoundError as error:
         "Run 'make setup' once, and '. .venv/bin/activate' in each shell.\n"
     )
     sys.exit(2)  # as for any wrong input
+except KeyboardInterrupt:
+    sys.stderr.write("interrupted\n")
+    sys.exit(130)
 
 if __name__ == "__main__":
     sys.exit(main())

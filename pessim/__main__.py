@@ -2,7 +2,11 @@
 
 import sys
 
-from analysis.cli.app import main
+try:
+    from analysis.cli.app import main
+except KeyboardInterrupt:
+    sys.stderr.write("interrupted\n")
+    sys.exit(130)
 
 if __name__ == "__main__":
     sys.exit(main())

@@ -14,17 +14,13 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final
 
+from analysis.calibration.disk_ceilings import Ceilings, ceilings_of
 from analysis.calibration.disk_crowding import Crowded, crowded
 from analysis.calibration.fio_file import FioRun
 from analysis.calibration.histogram import Pairs, ascending, at_rank
 from analysis.calibration.refusal import CalibrationError
 
 PAGE_BYTES: Final = 4096
-_ROOM: Final = 10
-"""Times the most that was seen, where no run shows a ceiling. ASSUMED: jobs that wait for each
-answer never reach one; what slows them is in the levels of the crowding."""
-_STREAM_BYTES: Final = 64 * 1024
-"""Writes shorter than this show latency, not bandwidth."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,14 +37,21 @@ class DiskProfile:
     fetch: Pairs | None
     fetch_crowded: Crowded | None
     assumed: tuple[str, ...]
+    machine: str
+    """The machine's profile from which bandwidth and IOPS are taken, where they are assumed."""
     runs: tuple[FioRun, ...]
     """Those it was made of."""
     left_out: Mapping[Path, str] = field(default_factory=dict)
     """Runs that it does not describe, and why."""
 
 
-def profiles_of(runs: Sequence[FioRun], name: str) -> list[DiskProfile]:
+def profiles_of(runs: Sequence[FioRun], name: str, machine: str | None = None) -> list[DiskProfile]:
     """Returns a profile for each way a file grows, the one with the most jobs first.
+
+    Args:
+        runs: of one disk.
+        name: of the first profile.
+        machine: the profile of a machine that gives what no run shows; None: the default one.
 
     Raises:
         CalibrationError: if no run has one job that syncs each write.
@@ -64,7 +67,8 @@ def profiles_of(runs: Sequence[FioRun], name: str) -> list[DiskProfile]:
         remedy = "run fio with rw=write bs=4k fdatasync=1 numjobs=1"
         raise CalibrationError(path, "", f"{cause} is among those given; {remedy}")
     usable.sort(key=lambda way: (-len([run for run in appends if run.pattern == way]), way))
-    made = [_profile(name, runs, way, alone[way]) for way in usable]
+    ceilings = ceilings_of(runs, machine)
+    made = [_profile(name, runs, way, alone[way], ceilings) for way in usable]
     unknown = {
         run.path: f"no file of one job has a {run.pattern} file"
         for run in appends
@@ -93,7 +97,11 @@ def _alone(appends: Sequence[FioRun], way: str) -> dict[int, FioRun]:
 
 
 def _profile(
-    name: str, runs: Sequence[FioRun], way: str, alone: Mapping[int, FioRun]
+    name: str,
+    runs: Sequence[FioRun],
+    way: str,
+    alone: Mapping[int, FioRun],
+    ceilings: Ceilings,
 ) -> DiskProfile:
     base_bytes, base = next(iter(alone.items()))
     append = base.latency.pairs()
@@ -115,7 +123,6 @@ def _profile(
         # Another size with as many jobs adds no level: whether it fits is a check of the model.
         if run.in_flight not in levels:
             levels[run.in_flight] = _brought_to(append, stretched[run.size_bytes], run)
-    bytes_per_s, iops, assumed = _budget(runs)
     fetches = [run for run in runs if run.kind == "fetch"]
     fetch, fetch_crowded = _fetch(fetches)
     if fetch is not None:
@@ -123,14 +130,15 @@ def _profile(
     return DiskProfile(
         name=name,
         pattern=way,
-        bytes_per_s=bytes_per_s,
-        iops=iops,
+        bytes_per_s=ceilings.bytes_per_s,
+        iops=ceilings.iops,
         append=append,
         longer=longer,
         crowded=crowded(append, levels) if levels else None,
         fetch=fetch,
         fetch_crowded=fetch_crowded,
-        assumed=tuple(assumed),
+        assumed=ceilings.assumed,
+        machine=ceilings.machine,
         runs=tuple(used),
         left_out=left_out | _not_described(runs, fetch),
     )
@@ -163,24 +171,6 @@ def _fetch(fetches: Sequence[FioRun]) -> tuple[Pairs | None, Crowded | None]:
     pairs = alone[0].latency.pairs()
     levels = {run.in_flight: run.latency.pairs() for run in fetches if run.in_flight > 1}
     return pairs, crowded(pairs, levels) if levels else None
-
-
-def _budget(runs: Sequence[FioRun]) -> tuple[int, int, list[str]]:
-    """Returns bandwidth and I/Os per second, and which of the two are assumed."""
-    writes = [run for run in runs if run.kind in ("append", "stream")]
-    streams = [run for run in runs if run.kind == "stream" and run.size_bytes >= _STREAM_BYTES]
-    bytes_per_s = max(run.bytes_per_s for run in streams or writes)
-    assumed = ["write_iops"]
-    if not streams:
-        assumed.insert(0, "write_bandwidth")
-        bytes_per_s *= _ROOM
-    iops = _ROOM * max(run.per_s for run in writes)
-    return max(100_000, _digits(bytes_per_s)), _digits(iops), assumed
-
-
-def _digits(value: float) -> int:
-    """Returns a figure to three digits: more are noise."""
-    return int(float(f"{value:.3g}"))
 
 
 def _crowded_as(measured: DiskProfile, other: DiskProfile) -> DiskProfile:

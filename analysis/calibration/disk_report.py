@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Final
 
+from analysis.calibration.disk_ceilings import STREAM
 from analysis.calibration.disk_fit import ALLOWED, LEVELS, RunFit
 from analysis.calibration.disk_profile import DiskProfile
 from analysis.calibration.fio_file import FioRun
+from sim.scenario.quantities import BANDWIDTH
 from sim.scenario.schema.hardware import LsmSpec
 from sim.scenario.schema.tikv import Tikv
 from sim.units import KIB
@@ -87,9 +89,7 @@ def blind_lines(predicted: Sequence[RunFit]) -> Iterator[str]:
 
 def remarks(profiles: Sequence[DiskProfile], runs: Iterable[FioRun]) -> Iterator[str]:
     """Yields what a reader must know to believe the profile, a line each."""
-    for profile in profiles:
-        if profile.assumed:
-            yield f"{profile.name}: assumed, not measured: {', '.join(profile.assumed)}"
+    yield from _assumed(profiles)
     yield _beyond(profiles[0])
     yield from _quicker(profiles)
     left_out = {path: why for profile in profiles for path, why in profile.left_out.items()}
@@ -104,6 +104,20 @@ def remarks(profiles: Sequence[DiskProfile], runs: Iterable[FioRun]) -> Iterator
             yield f"{name}: reads of {size} stand for blocks that take {block}; use bs=40k"
     for run in runs:
         yield from _doubts(run)
+
+
+def _assumed(profiles: Sequence[DiskProfile]) -> Iterator[str]:
+    for profile in profiles:
+        if profile.assumed:
+            yield f"{profile.name}: assumed, not measured: {', '.join(profile.assumed)}"
+    first = profiles[0]
+    if "write_bandwidth" in first.assumed:
+        bandwidth = BANDWIDTH.text_of(first.bytes_per_s)
+        yield (
+            f"{first.name}: no run shows what the disk can carry, so the capacity rests on "
+            f"{bandwidth} and {first.iops:,} writes/s: ASSUMED, those of {first.machine} or "
+            f"what the latencies allow. This measures the bandwidth: {STREAM}"
+        )
 
 
 def _beyond(profile: DiskProfile) -> str:

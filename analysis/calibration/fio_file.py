@@ -27,6 +27,9 @@ _UNITS: Final = {"": 1, "b": 1, "k": 1024, "m": 1024**2, "g": 1024**3, "t": 1024
 _MOST_BYTES: Final = 1024**3
 _MOST_PER_S: Final = 10_000_000
 _MOST_IN_FLIGHT: Final = 10_000
+_DIGITS: Final = 9
+_SLACK: Final = 1.1
+"""Times the accesses in flight that rounded figures may need."""
 _DIRECTIONS: Final = ("read", "write", "trim")
 _MAKE_ONE: Final = "run fio 3 with --output-format=json+ --output=FILE"
 
@@ -69,16 +72,19 @@ def read_fio(path: Path) -> FioRun:
     if not jobs or not all(isinstance(job.value, dict) for job in jobs):
         raise document["jobs"].refusal(f"missing or empty, not a file of fio; {_MAKE_ONE}")
     options = _same_options(document["global options"].entries, jobs)
+    _check_groups(jobs)
     for job in jobs:
         _check_job(job)
     kind, section = _kind(path, jobs, options)
-    latency = together(path, [latency_of(job[section]) for job in jobs])
+    latency = _latencies(path, [job[section] for job in jobs], options)
     direction = "read" if kind == "fetch" else "write"
     each = _writes_between_syncs(path, options) if kind == "append" else 1
     per_s = sum(job[direction]["iops"].number(MOST) for job in jobs)
     if not 0 < per_s <= _MOST_PER_S:
         message = f"is {per_s:g}, which cannot be the rate of a disk; let the run do some I/O"
         raise CalibrationError(path, f"jobs.{direction}.iops", message)
+    in_flight = _in_flight(path, jobs, options)
+    _check_rate(latency, per_s / each, in_flight, jobs[0][section])
     return FioRun(
         path=path,
         version=str(document.entries.get("fio version", "fio of unknown version"))[:40],
@@ -86,7 +92,7 @@ def read_fio(path: Path) -> FioRun:
         kind=kind,
         pattern=_pattern(kind, options),
         options=options,
-        in_flight=_in_flight(path, jobs, options),
+        in_flight=in_flight,
         size_bytes=_size(path, options, each),
         latency=latency,
         per_s=per_s / each,
@@ -113,6 +119,43 @@ def _same_options(shared: Mapping[str, object], jobs: Sequence[JsonValue]) -> di
     return each[0]
 
 
+def _check_groups(jobs: Sequence[JsonValue]) -> None:
+    """Refuses sections that ran one after the other: they were not in flight together."""
+    for job in jobs:
+        first, other = jobs[0]["groupid"].value, job["groupid"].value
+        if other != first:
+            message = (
+                f"is {str(other)[:9]}, and {str(first)[:9]} in jobs[0]: with stonewall sections "
+                "run one after the other; run each on its own"
+            )
+            raise job["groupid"].refusal(message)
+
+
+def _latencies(path: Path, measured: Sequence[JsonValue], options: Mapping[str, str]) -> Histogram:
+    try:
+        found = [latency_of(each) for each in measured]
+    except CalibrationError:
+        if measured[0].place.endswith("sync") and _queues(options):
+            engine = options["ioengine"][:20]
+            message = f"is {engine}: its sync waits for a whole queue, and fio's latencies of it "
+            message += "cannot be; use ioengine=psync, and numjobs for more in flight"
+            raise CalibrationError(path, "job options.ioengine", message) from None
+        raise
+    return together(path, found)
+
+
+def _check_rate(latency: Histogram, per_s: float, in_flight: int, measured: JsonValue) -> None:
+    """Refuses more time than the jobs had (Little's law)."""
+    needed = latency.mean_ns * per_s / 1e9
+    if needed > in_flight * _SLACK:
+        remedy = "run fio again, with ioengine=psync if it syncs"
+        message = (
+            f"has a mean of {latency.mean_ns / 1000:,.0f} us at {per_s:,.0f} per second, which "
+            f"needs {needed:,.1f} in flight, not {in_flight}; is it in nanoseconds? {remedy}"
+        )
+        raise measured["lat_ns"].refusal(message)
+
+
 def _check_job(job: JsonValue) -> None:
     error = job["error"]
     if error.value:
@@ -132,11 +175,11 @@ def _kind(path: Path, jobs: Sequence[JsonValue], options: Mapping[str, str]) -> 
     with_ios = {
         name for name in (*_DIRECTIONS, "sync") for job in jobs if job[name]["lat_ns"]["N"].value
     }
-    if "sync" in with_ios and "write" in with_ios:
-        return "append", "sync"
     asked = options.get("rw", options.get("readwrite", ""))
     if {"read", "write"} <= with_ios:
         raise CalibrationError(path, "rw", f"{asked} mixes reads and writes; run each on its own")
+    if "sync" in with_ios and "write" in with_ios:
+        return "append", "sync"
     if "read" in with_ios:
         if "rand" not in asked:
             raise CalibrationError(path, "rw", f"is {asked or 'missing'}; use rw=randread")
@@ -146,6 +189,10 @@ def _kind(path: Path, jobs: Sequence[JsonValue], options: Mapping[str, str]) -> 
     if _on(options, "fsync") or _on(options, "fdatasync"):
         message = "missing, though the job syncs; use fio 3.5 or later"
         raise CalibrationError(path, "jobs.sync", message)
+    if options.get("sync", "0") not in ("0", "", "none"):
+        message = f"is {options['sync'][:9]}: a disk may answer a write with O_SYNC or O_DSYNC "
+        message += "sooner than a sync after it, which is what TiKV does; use fdatasync=1"
+        raise CalibrationError(path, "job options.sync", message)
     return ("stream" if _on(options, "direct") else "cached"), "write"
 
 
@@ -169,14 +216,20 @@ def _in_flight(path: Path, jobs: Sequence[JsonValue], options: Mapping[str, str]
     if len(jobs) != said and not grouped and said != 1:
         message = f"{len(jobs)} of numjobs={said} are there; give the whole file"
         raise CalibrationError(path, "jobs", message)
-    engine = options.get("ioengine", "psync")
-    queues = "sync" not in engine and engine not in ("mmap", "vsync")
-    depth = _count(path, "job options.iodepth", options.get("iodepth", "1")) if queues else 1
+    depth = 1
+    if _queues(options):
+        depth = _count(path, "job options.iodepth", options.get("iodepth", "1"))
     in_flight = max(len(jobs), said) * depth
     if in_flight > _MOST_IN_FLIGHT:
         message = f"and iodepth make {in_flight:,}; {_MOST_IN_FLIGHT:,} are the most"
         raise CalibrationError(path, "job options.numjobs", message)
     return in_flight
+
+
+def _queues(options: Mapping[str, str]) -> bool:
+    """Returns whether a job has several accesses in flight, as deep as its queue is."""
+    engine = options.get("ioengine", "psync")
+    return "sync" not in engine and engine != "mmap"
 
 
 def _ran_together(job: JsonValue, jobs: int) -> bool:
@@ -191,7 +244,9 @@ def _ran_together(job: JsonValue, jobs: int) -> bool:
 
 
 def _count(path: Path, place: str, text: str) -> int:
-    if not text.isdigit() or not 1 <= int(text) <= 10_000:
+    # Of other alphabets' digits int() takes some; of a thousand digits, none.
+    is_count = text.isascii() and text.isdecimal() and len(text) <= _DIGITS
+    if not is_count or not 1 <= int(text) <= 10_000:
         raise CalibrationError(path, place, f"is {text[:20]!r}; it must be 1 to 10,000")
     return int(text)
 

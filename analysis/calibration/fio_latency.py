@@ -92,8 +92,9 @@ def _rank(known: JsonValue, key: str) -> float:
 def _whole(found: JsonValue, value: Any) -> int:
     try:
         number = int(value)
+        float(number)
     except (TypeError, ValueError, OverflowError):
         raise found.refusal("has a value that is not a whole number; run fio again") from None
-    if number < 0:
-        raise found.refusal(f"has {number}, which cannot be; run fio again")
+    if not 0 <= number <= MOST:
+        raise found.refusal(f"has {number:.20g}, which cannot be; run fio again")
     return number

@@ -15,14 +15,21 @@ from typing import Final
 
 from analysis.calibration.iperf3_file import read_iperf3
 from analysis.calibration.network_part import LONGEST_NS, NetworkPart, check_count, of_samples
-from analysis.calibration.refusal import CalibrationError, read_text
+from analysis.calibration.refusal import CalibrationError, has_json, read_text
 from analysis.calibration.sockperf_file import read_sockperf
 
-_ONE_PING = re.compile(r"(?:icmp_)?seq=\d+.*?\btime([=<])\s*([0-9.]+)\s*(\w*)(.*)")
+_ONE_PING = re.compile(
+    r"(?:icmp_)?seq=\d+(?:.*?\btime|\s+(?:ttl|hlim)=\d+\s+[^\W\d_]+)"
+    r"([=<])\s*([0-9.]+)\s*(\w*)(.*)"
+)
+"""After ttl stands the word for time, in any language."""
+_OF_WINDOWS = re.compile(r"[=<]\s*\d+\s*ms TTL=")
 _PINGS = re.compile(r"(?:rtt|round-trip) min/avg/max(?:/(mdev|std-?dev))? = ([0-9./]+)\s*(\w*)")
-_HOST = re.compile(r"^PING6?\b.*?\(([0-9a-fA-F:.%\w]+?)\)", re.MULTILINE)
-_LOSS = re.compile(r"([0-9.]+)% packet loss")
-_SENT = re.compile(r"(\d+) packets transmitted, (\d+)")
+_HOST = re.compile(r"^PING6?\b.*?(?:--> |\((?=[0-9a-fA-F:.%\w]+\)))([^\s()]+)", re.MULTILINE)
+_LOSS = re.compile(r"(\d+(?:\.\d+)?)% packet loss")
+_LOST = re.compile(r", (\d+(?:\.\d+)?) ?% ")
+"""The same in any language."""
+_SENT = re.compile(r"\b(\d{1,12}) packets transmitted, (\d{1,12})\b")
 _UNITS_NS: Final = {"us": 1e3, "usec": 1e3, "ms": 1e6, "s": 1e9, "sec": 1e9}
 
 
@@ -33,12 +40,17 @@ def read_network(path: Path) -> list[NetworkPart]:
         CalibrationError: if it is of no tool that is known, or cannot be used.
     """
     text = read_text(path)
-    if text.lstrip().startswith("{"):
+    if has_json(text):
         return [read_iperf3(path)]
     if "sockperf" in text or re.search(r"txTime.*rxTime", text):
         return [read_sockperf(path, text)]
     if _ONE_PING.search(text) or _PINGS.search(text):
         return [_ping(path, text)]
+    if _OF_WINDOWS.search(text):
+        message = (
+            "is ping of Windows, which counts whole milliseconds; use sockperf, or ping of Linux"
+        )
+        raise CalibrationError(path, "", message)
     lost = _LOSS.search(text)
     if lost is not None and float(lost[1]) > 0:
         message = f"no ping was answered ({lost[1]} % lost); check the address and ping again"
@@ -59,7 +71,7 @@ def _ping(path: Path, text: str) -> NetworkPart:
         raise CalibrationError(path, "PING", message)
     remarks = [
         f"{lost} % of the pings were lost, which the model does not do"
-        for lost in _LOSS.findall(text)
+        for lost in _LOST.findall(text)
         if float(lost) > 0
     ]
     times = _times(path, text)
@@ -98,7 +110,8 @@ def _summary(path: Path, text: str, remarks: Sequence[str]) -> NetworkPart:
 def _ns(path: Path, place: str, number: str, unit: str) -> float:
     factor = _UNITS_NS.get(unit)
     if factor is None:
-        raise CalibrationError(path, place, f"has the unit {unit[:9]!r}; us, ms and s are known")
+        message = f"has the unit {unit[:9]!r}; us, ms and s are known: run LC_ALL=C ping"
+        raise CalibrationError(path, place, message)
     try:
         value = float(number) * factor
     except ValueError:

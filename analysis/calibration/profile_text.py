@@ -87,6 +87,15 @@ def disk_part(profile: DiskProfile) -> Part:
     """Returns the disk of the raft log, with the runs that it was made of."""
     first = profile.runs[0]
     said = list(_sources(profile.runs))
+    ceilings = [key for key in ("write_bandwidth", "write_iops") if key in profile.assumed]
+    if ceilings:
+        said.append(
+            f"{', '.join(ceilings)}: ASSUMED, of {profile.machine} or what the latencies allow."
+        )
+    if "write_bandwidth" in ceilings:
+        said.append(
+            "The capacity rests on them; fio with rw=write bs=1m direct=1 measures the first."
+        )
     raft: Document = {
         "name": profile.name,
         "source": plain(f"fio, {len(profile.runs)} runs, {first.version}, {first.date}"),

@@ -14,14 +14,21 @@ from analysis.calibration.tikv_costs import KNOWN
 from analysis.calibration.tikv_profile import TikvProfile, tikv_of
 
 
-def read_disks(files: Iterable[Path], name: str) -> tuple[list[FioRun], list[DiskProfile]]:
+def read_disks(
+    files: Iterable[Path], name: str, machine: str | None = None
+) -> tuple[list[FioRun], list[DiskProfile]]:
     """Returns fio's runs, and the disks that they measured.
+
+    Args:
+        files: fio's.
+        name: of the disk.
+        machine: the profile that gives what no run shows; None: the default one.
 
     Raises:
         CalibrationError: if a file cannot be used.
     """
     runs = [read_fio(file) for file in dict.fromkeys(files)]
-    return runs, profiles_of(runs, name)
+    return runs, profiles_of(runs, name, machine)
 
 
 def read_network_files(files: Iterable[Path], name: str) -> NetworkProfile:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,6 +18,14 @@ _PACKED: Final = {
     b"\x1f\x8b": "gunzip", b"\x28\xb5\x2f\xfd": "unzstd", b"\xfd7zXZ": "unxz", b"BZh": "bunzip2",
     b"PK\x03\x04": "unzip",
 }  # fmt: skip
+
+
+_UTF_16_MARKS: Final = (b"\xff\xfe", b"\xfe\xff")
+_UTF_16_ZEROS: Final = ([True, False, True, False], [False, True, False, True])
+"""Which of the first four bytes are 0 in English text without a mark."""
+_DIGITS: Final = 300
+"""An integer of more may be beyond every float; it is read as one, which is infinite then."""
+_AN_OBJECT: Final = re.compile(r"^\{", re.MULTILINE)
 
 
 class CalibrationError(Exception):
@@ -50,6 +59,8 @@ def read_text(path: Path) -> str:
         raise CalibrationError(path, "", f"is compressed; unpack it first: {packed}")
     if not content.strip():
         raise CalibrationError(path, "", "is empty; give the tool's own output")
+    if content.startswith(_UTF_16_MARKS) or [byte == 0 for byte in content[:4]] in _UTF_16_ZEROS:
+        raise CalibrationError(path, "", "is UTF-16 text; save it as UTF-8")
     try:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError:
@@ -108,17 +119,42 @@ class JsonValue:
         return float(value)
 
 
+def has_json(text: str) -> bool:
+    """Returns whether a line of a text begins an object, be it behind a tool's remarks."""
+    return text.lstrip().startswith("{") or _AN_OBJECT.search(text) is not None
+
+
 def read_json(path: Path, remedy: str) -> JsonValue:
-    """Returns the object that a JSON file holds.
+    """Returns the object that a JSON file holds; what a tool wrote before and after is skipped.
 
     Raises:
         CalibrationError: if it holds no such thing; ``remedy`` says how to make one.
     """
+    text = read_text(path)
+    begin = len(text) - len(text.lstrip())
+    if text[begin] not in "{[" and (found := _AN_OBJECT.search(text)) is not None:
+        begin = found.start()
+    decoder = json.JSONDecoder(parse_int=_whole)
     try:
-        document = json.loads(read_text(path))
+        document, end = decoder.raw_decode(text, begin)
+        _check_end(path, text, end)
     except (json.JSONDecodeError, RecursionError) as error:
         place = f"line {error.lineno}" if isinstance(error, json.JSONDecodeError) else ""
         raise CalibrationError(path, place, f"is not JSON; {remedy}") from None
     if not isinstance(document, dict):
         raise CalibrationError(path, "", f"is not a JSON object; {remedy}")
     return JsonValue(path, "", document, remedy)
+
+
+def _whole(digits: str) -> int | float:
+    return int(digits) if len(digits) <= _DIGITS else float(digits)
+
+
+def _check_end(path: Path, text: str, end: int) -> None:
+    """Refuses what goes on behind an object: in its line, or with another one."""
+    rest = text[end:]
+    if (another := _AN_OBJECT.search(rest)) is not None or rest.lstrip().startswith("{"):
+        line = text.count("\n", 0, end + (0 if another is None else another.start())) + 1
+        raise CalibrationError(path, f"line {line}", "begins a second object; keep one of them")
+    if rest.partition("\n")[0].strip():
+        raise json.JSONDecodeError("Extra data", text, end)

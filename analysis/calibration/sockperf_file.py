@@ -44,20 +44,22 @@ def read_sockperf(path: Path, text: str) -> NetworkPart:
 def _loaded(text: str) -> list[str]:
     """Returns what speaks against a ping-pong: messages that waited for each other, or got lost."""
     said = []
-    sent = re.search(r"\[Valid Duration\].*SentMessages=(\d+); ReceivedMessages=(\d+)", text)
+    sent = re.search(
+        r"\[Valid Duration\].*SentMessages=(\d{1,12}); ReceivedMessages=(\d{1,12})\b", text
+    )
     if sent and int(sent[1]) > int(sent[2]) + 1:
         said.append(
             f"{int(sent[1]):,} messages for {int(sent[2]):,} answers is no ping-pong: the wait "
             "behind other messages is in it; " + _REMEDY
         )
-    dropped = re.search(r"# dropped messages = (\d+)", text)
+    dropped = re.search(r"# dropped messages = (\d{1,12})\b", text)
     if dropped and int(dropped[1]):
         said.append(f"{int(dropped[1]):,} messages were lost, which the model does not do")
     return said
 
 
 def _report(path: Path, text: str, remarks: Sequence[str]) -> NetworkPart:
-    total = re.search(r"Total (\d+) observations", text)
+    total = re.search(r"Total (\d{1,12}) observations", text)
     if total is None:
         raise CalibrationError(path, "", f"has no list of percentiles; {_REMEDY}")
     check_count(path, int(total[1]))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import os
 import signal
 import sys
 from difflib import get_close_matches
@@ -14,10 +13,16 @@ from typing import Annotated, Final
 import typer
 
 from analysis.cli import completion, measurement_app, model_app, scenario_app, study_app
-from analysis.cli.failures import ExitStatus, command_error
+from analysis.cli.failures import ExitStatus, ToldInterrupt, command_error, fault
 from analysis.cli.options import name_of
 from analysis.program import called
 from analysis.terminal.console import messages, output, say
+from analysis.terminal.streams import (
+    flushed_or_to_nothing,
+    open_closed_streams,
+    output_named,
+    to_nothing,
+)
 
 app = typer.Typer(
     add_completion=False,
@@ -58,6 +63,7 @@ def about(
 def main(arguments: list[str] | None = None) -> int:
     """Runs a command and returns the exit status."""
     signal.signal(signal.SIGTERM, _interrupt)
+    open_closed_streams()
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")
@@ -73,20 +79,27 @@ def main(arguments: list[str] | None = None) -> int:
             standalone_mode=False,
         )
         status = result() if callable(result) else result
-        sys.stdout.flush()
-    except (KeyboardInterrupt, typer.Abort):
+        with output_named():
+            sys.stdout.flush()
+    except (KeyboardInterrupt, typer.Abort) as interruption:
+        if not isinstance(interruption, ToldInterrupt):
+            say(messages(), "interrupted")
         return ExitStatus.INTERRUPTED
     except BrokenPipeError:
         # The reader has closed the pipe: what is left in the buffer would raise an error at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        to_nothing(sys.stdout.fileno())
         return ExitStatus.FINE
     except Exception as error:
-        told = command_error(error)
-        if told is None:
-            raise
-        say(messages(), str(told))
-        return told.status
+        return _told(error)
     return int(status or 0)
+
+
+def _told(error: Exception) -> int:
+    """Says why a command cannot go on, also where it is to blame itself; returns the status."""
+    told = command_error(error) or fault(error)
+    say(messages(), str(told))
+    flushed_or_to_nothing()
+    return told.status
 
 
 def with_default_command(words: list[str]) -> list[str]:

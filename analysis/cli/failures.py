@@ -5,10 +5,15 @@ from __future__ import annotations
 import re
 from enum import IntEnum
 from pathlib import Path
+from tempfile import NamedTemporaryFile
+from traceback import format_exception
+from typing import Final
 
 import typer
 
 from analysis.program import command
+
+_LONGEST_WHAT: Final = 200
 
 
 class ExitStatus(IntEnum):
@@ -18,6 +23,8 @@ class ExitStatus(IntEnum):
     CLAIM_FAILED = 1
     BAD_INPUT = 2
     UNITS_FAILED = 3
+    FAULT = 70
+    """Of Pessim's own: ``EX_SOFTWARE`` of BSD's sysexits.h."""
     INTERRUPTED = 130
 
 
@@ -27,6 +34,27 @@ class CommandError(Exception):
     def __init__(self, message: str, status: ExitStatus = ExitStatus.BAD_INPUT) -> None:
         super().__init__(message)
         self.status = status
+
+
+class ToldInterrupt(KeyboardInterrupt):
+    """An interruption of which everything has been said."""
+
+
+def fault(error: Exception) -> CommandError:
+    """Returns what is said of an error that nobody expected; its traceback goes to a file."""
+    lines = format_exception(error)
+    what = lines[-1].strip().splitlines()[0][:_LONGEST_WHAT]
+    try:
+        with NamedTemporaryFile(
+            "w", prefix="pessim-fault-", suffix=".txt", delete=False, encoding="utf-8"
+        ) as file:
+            file.writelines(lines)
+        where = f"please report it with {file.name}"
+    except OSError as unwritten:
+        where = f"its traceback cannot be written ({unwritten.strerror})"
+    return CommandError(
+        f"a fault of Pessim's, not of your input: {what}; {where}", ExitStatus.FAULT
+    )
 
 
 def command_error(error: Exception) -> CommandError | None:

@@ -39,9 +39,10 @@ def fuzz_command(request: FuzzCommand) -> int:
 
 def _fuzz(request: FuzzCommand) -> int:
     begun_s = time.perf_counter()
-    workers = request.workers or cores()
     sums = _Sums()
     seeds = 100 if request.seeds is None and request.minutes is None else request.seeds
+    most = cores() if seeds is None else min(cores(), seeds)
+    workers = min(request.workers or most, most)
     for outcome in fuzz.outcomes(request.start, seeds, workers, tuple(request.ablate or ())):
         _add(sums, outcome)
         if outcome.violations:

@@ -37,7 +37,8 @@ def init_command(request: InitCommand) -> int:
 
 def _measured(request: InitCommand) -> tuple[MeasuredCluster, dict[str, Any], list[str]]:
     """Returns what the files say: for the scenario, as plain data, and in lines."""
-    runs, disks = read_disks(request.fio, request.name) if request.fio else ([], [])
+    fio = request.fio or ()
+    runs, disks = read_disks(fio, request.name, request.machine) if fio else ([], [])
     network = read_network_files(request.ping, request.name) if request.ping else None
     tikv = None if request.tikv is None else read_tikv(request.tikv, request.prometheus or ())
     document: dict[str, Any] = {}

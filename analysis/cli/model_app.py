@@ -15,6 +15,7 @@ from analysis.cli.failures import CommandError, ExitStatus
 from analysis.cli.options import AsJson, CommandLine, ScenarioFiles, SparkMaster
 from analysis.program import IS_INSTALLED
 from analysis.terminal.console import output, say
+from sim.scenario.problems import suggestion
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,6 +27,17 @@ class ScriptCommand(CommandLine):
         bool, typer.Option("--rewrite", help="Write what is printed into the files.")
     ] = False
     as_json: AsJson = False
+
+
+def _protections(names: list[str] | None) -> list[str] | None:
+    """Refuses a protection that there is not."""
+    from sim.scenario.schema.tikv import ABLATION_NAMES  # brings the schema, which --help needs not
+
+    for name in names or ():
+        if name not in ABLATION_NAMES:
+            meant = suggestion(name, ABLATION_NAMES, listed_by="docs/CHECKERS.md")
+            raise typer.BadParameter(f"no protection {name!r}; {meant}")
+    return names
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,7 +56,8 @@ class FuzzCommand(CommandLine):
     ] = None
     workers: Annotated[int | None, typer.Option(min=1, help="Processes; default: cores.")] = None
     ablate: Annotated[
-        list[str] | None, typer.Option(metavar="NAME", help="Protection to omit.")
+        list[str] | None,
+        typer.Option(metavar="NAME", help="Protection to omit.", callback=_protections),
     ] = None
     cover: Annotated[bool, typer.Option("--cover", help="Fail if a mark is never hit.")] = False
     as_json: AsJson = False

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import time
+from pathlib import Path
+from tempfile import TemporaryFile
 from typing import Final
 
 from analysis.cli.failures import CommandError, ExitStatus
@@ -24,12 +26,37 @@ def plot_command(request: PlotCommand) -> int:
     """Writes the pictures and lists them; 2 for a folder or a name that there is not."""
     begun_s = time.perf_counter()
     study = load_folder(request.folder)
+    _check_names(request)
+    out = _made(request)
     with spark(request.master) as starter:
         run = finished_run(RoundSettings.of(study, request.folder, starter), begun_s)
-        return _write(run, starter, request)
+        return _write(run, starter, request, out)
 
 
-def _write(run: FinishedStudy, starter: SparkStarter, request: PlotCommand) -> int:
+def _check_names(request: PlotCommand) -> None:
+    """Refuses a picture that the report did not draw, before Spark is started."""
+    known = sorted({file.stem for file in (request.folder / "plots").glob("*.*")})
+    for name in request.names or () if known else ():
+        if name not in known:
+            raise CommandError(f"{name}: no such picture; there are {', '.join(known)}")
+
+
+def _made(request: PlotCommand) -> Path:
+    """Returns the folder for the pictures, which can be written.
+
+    Raises:
+        CommandError: if it cannot be.
+    """
+    out = request.out or request.folder / FIGURES
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+        with TemporaryFile(dir=out):
+            return out
+    except OSError as error:
+        raise CommandError(f"{out}: {error.strerror}; choose another --out") from error
+
+
+def _write(run: FinishedStudy, starter: SparkStarter, request: PlotCommand, out: Path) -> int:
     from analysis.plots.study_plots import study_pictures
 
     tables, summary = aggregated(run, starter, points_drawn(run))
@@ -37,8 +64,6 @@ def _write(run: FinishedStudy, starter: SparkStarter, request: PlotCommand) -> i
     for name in request.names or ():
         if name not in pictures:
             raise CommandError(f"{name}: no such picture; there are {', '.join(pictures)}")
-    out = request.out or request.folder / FIGURES
-    out.mkdir(parents=True, exist_ok=True)
     width_in, height_in = size_in(request.size) if request.size else (None, None)
     sheet = Sheet(
         request.format_, width_in, height_in, request.font, request.font_size, request.title

@@ -15,6 +15,7 @@ from analysis.running.rounds import Plots, RoundProgress, RoundSettings, show
 from analysis.study.finished_study import FinishedStudy, finished_study, load_folder
 from analysis.study.study_folder import locked_study_folder
 from analysis.terminal.console import words_aside
+from analysis.terminal.streams import finished_unread
 
 
 def report_command(request: ReportCommand) -> int:
@@ -24,6 +25,7 @@ def report_command(request: ReportCommand) -> int:
     plots: Plots = "none" if request.no_plots else "all"
     with (
         words_aside(when=request.as_json),
+        finished_unread(),
         spark(request.master) as starter,
         locked_study_folder(folder),
     ):

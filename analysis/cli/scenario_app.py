@@ -12,6 +12,7 @@ import typer
 
 from analysis.cli.failures import CommandError
 from analysis.cli.options import AsJson, CommandLine, Overrides, ScenarioFile, ScenarioFiles
+from analysis.terminal.streams import output_named
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,7 +34,8 @@ def schema() -> None:
     """Prints the JSON Schema of scenario files, for editors."""
     from analysis.study.json_schema import json_schema
 
-    print(json.dumps(json_schema(), indent=2))  # noqa: T201 - the output is the product
+    with output_named():
+        print(json.dumps(json_schema(), indent=2))  # noqa: T201 - the output is the product
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from analysis.cli.failures import ExitStatus
+from analysis.cli.failures import CommandError, ExitStatus
 from analysis.cli.model_app import ScriptCommand
 from analysis.statistics.amounts import count
 from analysis.terminal.console import messages, output, print_json, say
@@ -16,7 +16,7 @@ from sim.laboratory import ScriptResult, run_script
 def script_command(request: ScriptCommand) -> int:
     """Runs every file; returns the exit status of the worst."""
     rewrite = request.rewrite
-    results = [run_script(file, rewrite=rewrite) for file in _scripts(request.files)]
+    results = [_run(file, rewrite=rewrite) for file in _scripts(request.files)]
     if request.as_json:
         print_json({"scripts": [_document(result) for result in results]})
     for result in () if request.as_json else results:
@@ -25,6 +25,13 @@ def script_command(request: ScriptCommand) -> int:
         return ExitStatus.BAD_INPUT
     differs = not rewrite and any(result.differences for result in results)
     return ExitStatus.CLAIM_FAILED if differs else ExitStatus.FINE
+
+
+def _run(file: Path, *, rewrite: bool) -> ScriptResult:
+    """Runs a file, unless reading it might never end."""
+    if file.exists() and not (file.is_file() or file.is_dir()):
+        raise CommandError(f"{file}: is not a regular file; name a script")
+    return run_script(file, rewrite=rewrite)
 
 
 def _document(result: ScriptResult) -> dict[str, Any]:

@@ -26,6 +26,8 @@ def spark(master: str, *, shares_folder: bool = True) -> Iterator[SparkStarter]:
         yield starter
     except (SparkStartError, SparkJobError) as error:
         raise CommandError(str(error), ExitStatus.UNITS_FAILED) from error
+    except BrokenPipeError:  # of who reads what is printed
+        raise
     except OSError as error:
         where = f"{error.filename}: " if error.filename else ""
         message = (

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from analysis.cli.console_listener import ConsoleListener
-from analysis.cli.failures import ExitStatus
+from analysis.cli.failures import ExitStatus, ToldInterrupt
 from analysis.cli.spark import spark
 from analysis.cli.study_app import ExportCommand, RunCommand
 from analysis.cli.study_report import report_result
@@ -69,4 +69,4 @@ def told_when_interrupted(settings: RoundSettings, console: ConsoleListener) -> 
             kept = f"{sum(unit.unit_hash in done for unit in asked)} of {count(len(asked), 'unit')}"
         say(messages(), f"interrupted: {kept} done and kept; "
                         f"the same command continues from there")  # fmt: skip
-        raise
+        raise ToldInterrupt from None

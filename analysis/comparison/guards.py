@@ -73,7 +73,7 @@ def breaches(guard: Guard, diff: StudyDiff) -> list[Breach]:
         which = f"{diff.a.folder} has" if new else "neither study has"
         raise ValueError(f"{which} {'no ' if new else ''}{guard.key}; name a number of both")
     found = [Breach(guard, move.key, why) for move in moves if (why := _worse(guard, move))]
-    found += [Breach(guard, key, why) for key, a, b in refused if (why := _refused(a, b))]
+    found += [Breach(guard, key, _refused(a, b)) for key, a, b in refused]
     return found + [Breach(guard, key, "is not in B") for key in gone]
 
 
@@ -93,5 +93,8 @@ def _worse(guard: Guard, move: Move) -> str:
 
 
 def _refused(a: StudyNumber, b: StudyNumber) -> str:
-    """Returns why it counts; a number that was refused before as well is no worse now."""
-    return f"is refused in B: {b.refused}" if b.refused and not a.refused else ""
+    """Returns why a number counts that is refused in either study: nothing can be said of it."""
+    if not b.refused:
+        return f"cannot be judged: it is refused in A: {a.refused}"
+    both = " and in A" if a.refused else ""
+    return f"is refused in B{both}: {b.refused}"

@@ -10,6 +10,7 @@ from analysis.lint.scenario_warning import LintedCase, ScenarioWarning, said_by
 from analysis.metrics.catalogue import CAPACITY_METRICS, MetricKey
 from analysis.study.expectation import Expectation
 from analysis.study.study import Study
+from analysis.study.transaction_names import transaction_named, transaction_names
 from sim.scenario.quantities import RATE
 from sim.scenario.versions import RELEASES, parse_version
 
@@ -19,7 +20,6 @@ _ONLY_IN_MEMORY: Final = (
     "in-memory-fallback", "in-memory-peer-size-limit", "in-memory-instance-size-limit",
     "force-in-memory",
 )  # fmt: skip
-_TPCC: Final = ("new_order", "payment", "order_status", "delivery", "stock_level")
 _UNDER_OPERATIONS: Final = ("leader_transfers", "splits", "merges", "operations")
 _COUNTS_OF_LOCKS: Final = ("locks_total", "lock_fates", "locks_lost")
 _DECIDES: Final = ("tikv.pessimistic-txn", "workload.kind", "workload.transactions", "operations")
@@ -176,18 +176,14 @@ def _impossible(key: MetricKey, case: LintedCase) -> str | None:
 
 def _no_transaction(key: MetricKey, case: LintedCase) -> str | None:
     """Returns why a class of transactions does not exist."""
-    workload = case.scenario.workload
-    if key.metric not in ("txn_latency_ms", "txn_per_s") or key.class_ == "all":
+    workload, named = case.scenario.workload, transaction_named(key)
+    names = transaction_names(workload)
+    if named is None or names is None:
         return None
-    if workload.kind == "tpcc":
-        known: list[str] = [name for name in _TPCC if (workload.mix or {}).get(name, 1.0) > 0]
-    elif workload.kind == "custom":
-        known = [transaction.name for transaction in workload.transactions]
-    else:
+    known = [name for name in names if (workload.mix or {}).get(name, 1.0) > 0]
+    if named in known:
         return None
-    if key.class_ in known:
-        return None
-    return f"the workload has no transaction {key.class_}; it has {', '.join(known)}"
+    return f"the workload has no transaction {named}; it has {', '.join(known)}"
 
 
 def capacity_range(study: Study, first: LintedCase) -> Iterator[ScenarioWarning]:

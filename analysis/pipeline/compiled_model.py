@@ -53,8 +53,12 @@ from analysis.study.load import load_study
 from sim.record.facts import MemorySink
 from sim.simulation import run_unit
 
-for name in ("quickstart", "hot_row", "crash", "etcd_1ms"):
-    said = ["run.measure=200ms", "run.warmup=0s", "run.replications=1"]
+trials = [(name, "200ms", ()) for name in ("quickstart", "hot_row", "crash", "etcd_1ms")]
+for kind in ("gaussian", "special", "pareto", "zipfian"):
+    more = f"workload.rand_type={kind}", "run.window=5ms"
+    trials.append(("sysbench_update_non_index", "5ms", more))
+for name, measure, more in trials:
+    said = [f"run.measure={measure}", "run.warmup=0s", "run.replications=1", *more]
     study = load_study(Path("scenarios") / f"{name}.yaml", said)
     for variant in study.variants:
         sink = MemorySink()

@@ -192,7 +192,7 @@ def heading(figure: Figure, title: str, subtitle: str = "", size_pt: float = TEX
     across = int(figure.get_figwidth() / (_CHARACTER_IN * size_pt / TEXT_PT))
     lines = [title, *subtitle.splitlines()]
     text = "\n".join(part for line in lines for part in wrap(line, across))
-    figure.suptitle(text, x=0.01, ha="left", fontsize=size_pt)
+    figure.suptitle(text, x=0.01, ha="left", fontsize=size_pt, parse_math=False)
 
 
 def percent(share: float) -> str:

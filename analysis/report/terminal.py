@@ -27,7 +27,7 @@ def print_tables(console: Console, tables: Iterable[ReportTable]) -> None:
     shown = list(tables)
     for place, table in enumerate(shown):
         for part in _parts(table, console.width):
-            console.print(part)
+            console.print(part, crop=False)
         later = {note for other in shown[place + 1 :] for note in other.notes}
         for note in table.notes:
             if note not in later:
@@ -57,7 +57,7 @@ def _parts(table: ReportTable, width: int) -> Iterator[Table]:
     """
     columns = [_column(table, place) for place in range(len(table.headings))]
     if sum(column.width + _BETWEEN for column in columns) <= width:
-        yield _drawn(table.title, columns)
+        yield _drawn(table.title, columns, width)
         return
     first = next((at for at, column in enumerate(columns) if not column.is_words), len(columns))
     names = columns[:first]
@@ -69,7 +69,9 @@ def _parts(table: ReportTable, width: int) -> Iterator[Table]:
     ]
     parts = [part for group in groups if group for part in _cut(group, room)] or [[]]
     titles = [table.title, *[""] * (len(parts) - 1)]
-    yield from (_drawn(title, [*names, *part]) for title, part in zip(titles, parts, strict=True))
+    yield from (
+        _drawn(title, [*names, *part], width) for title, part in zip(titles, parts, strict=True)
+    )
 
 
 def _cut(columns: Sequence[_Column], width: int) -> list[list[_Column]]:
@@ -93,11 +95,13 @@ def _column(table: ReportTable, place: int) -> _Column:
     return _Column(heading, cells, is_words, least, width)
 
 
-def _drawn(title: str, columns: Sequence[_Column]) -> Table:
+def _drawn(title: str, columns: Sequence[_Column], width: int) -> Table:
+    """Returns a table, wider than the console if its numbers would be cut short otherwise."""
+    least = sum(column.least + _BETWEEN for column in columns)
     drawn = Table(
         title=Text(title, "table.title") if title else None, title_justify="left",
         box=box.SIMPLE_HEAD, padding=(0, 1), pad_edge=False, collapse_padding=True,
-        show_header=any(each.heading for each in columns),
+        show_header=any(each.heading for each in columns), width=least if least > width else None,
     )  # fmt: skip
     for column in columns:
         drawn.add_column(

@@ -2,6 +2,7 @@
 
 Law: a limit has the unit of its metric, and says so: ``5ms`` or ``5000us`` for one in ms, ``64KiB``
 for one in bytes, ``200/s`` for a rate, ``0.1%`` or ``0.001`` for a share, a number for a count.
+Of aborted transactions a limit is a share of all, whatever they are counted as.
 """
 
 from __future__ import annotations
@@ -87,6 +88,9 @@ def limit_of(key: MetricKey, value: object) -> tuple[MetricKey, float]:
     percent = isinstance(value, str) and value.rstrip().endswith("%")
     if percent and key.metric in _COUNTED_PER_TXN:
         key = MetricKey(_COUNTED_PER_TXN[key.metric], key.class_, key.stat)
+    if key.metric in _COUNTED_PER_TXN:
+        # A count grows with the length of a run: who writes a bare number means a share.
+        raise ValueError(_without_percent(value))
     unit = METRICS[key.metric].unit
     if unit in _KINDS:
         kind, in_base = _KINDS[unit]
@@ -97,11 +101,20 @@ def limit_of(key: MetricKey, value: object) -> tuple[MetricKey, float]:
     elif METRICS[key.metric].is_share:
         limit = _share(value, percent=percent)
     else:
-        share = " or, of all transactions, 0.1%" if key.metric in _COUNTED_PER_TXN else ""
-        limit = _number(value, f"a number without a unit{share}", most=_MOST)
+        limit = _number(value, "a number without a unit", most=_MOST)
     if limit < 0:
         raise ValueError(f"{value} is below 0; write 0 or more")
     return key, limit
+
+
+def _without_percent(value: object) -> str:
+    """Returns what is wrong with a limit of a count, which is one of a share of transactions."""
+    if not isinstance(value, int | float) or not _is_number(value):
+        return f"{shown(value)} cannot be a limit here; write, of all transactions, 0.1%"
+    if not 0 <= value <= 100:
+        return f"{value} has no unit; write, of all transactions, 0.1%"
+    as_share = f" or {100 * value:g}%" if 0 < value < 1 else ""
+    return f"{value} has no unit; write {value}%{as_share}"
 
 
 def _share(value: object, *, percent: bool) -> float:

@@ -35,6 +35,7 @@ from analysis.study.sections import Sensitivity
 from analysis.study.shipped import located, refuse_ours_without_prefix
 from analysis.study.study import CaseResolver, Study, point_key
 from analysis.study.sweep import sweep_of
+from analysis.study.transaction_names import check_transaction_names
 from analysis.study.units import Point, point_words
 from sim.scenario.problems import Mark, Problem, ScenarioError, shown
 from sim.scenario.reader import read_file
@@ -92,11 +93,15 @@ def _name_of(path: Path) -> str:
     return path.resolve().parent.name if path.name == "scenario.yaml" else path.stem
 
 
-def _study(name: str, root: Place, given: Mapping[str, Node]) -> Study | None:
-    tree, problems = root.node, root.problems
+def _refuse_unknown_sections(root: Place) -> None:
     for key, each in root.below().items():
         if key not in TOP and each.value is not None:
             refuse_unknown(each, key_meant(key, list(TOP)))
+
+
+def _study(name: str, root: Place, given: Mapping[str, Node]) -> Study | None:
+    tree, problems = root.node, root.problems
+    _refuse_unknown_sections(root)
     run = run_of(root["run"])
     variants = variants_of(root)
     sweep = sweep_of(root["sweep"], variants)
@@ -113,6 +118,7 @@ def _study(name: str, root: Place, given: Mapping[str, Node]) -> Study | None:
     if not problems:
         check_capacity(capacity, root["capacity"], sweep.points, resolver)
         check_sensitivity(sensitivity, root["sensitivity"], resolver)
+        check_transaction_names(root, sweep.points, resolver)
     if problems or run is None:
         return None
     precision = None if capacity or sensitivity else precision_of(run, expect)

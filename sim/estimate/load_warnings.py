@@ -44,8 +44,8 @@ def load_warnings(
     if hot_row_is_full:
         yield LoadWarning(
             "workload",
-            f"one row is locked {_percent(min(hot_row_used, 1.0))} of the time: transactions wait for "
-            "each other there, not for a station; spread the rows if that is not the question",
+            f"one row is locked {_percent(min(hot_row_used, 1.0))} of the time: transactions wait "
+            "for each other there, not for a station; spread the rows if that is not the question",
         )
     yield from _of_locks(scenario, balance)
     ended = balance.txn_per_s * scenario.run.measure_ns / NS_PER_S
@@ -62,24 +62,27 @@ def _of_load(scenario: Scenario, busiest: str, used: float) -> Iterator[LoadWarn
     key = "workload.threads" if closed else "workload.rate"
     if used < _IDLE:
         yield LoadWarning(
-            key, f"the busiest station ({busiest}) is {used:.1%} busy: nothing will queue; add load"
+            key,
+            f"the busiest station ({busiest}) is {100 * used:.1f} % busy: nothing will queue; add "
+            "load",
         )
     elif used > _FULL and closed:
         yield LoadWarning(
             key,
-            f"{busiest} is {_percent(used)} busy: clients wait for each other there, so latencies grow "
-            "with their number; take fewer threads, or a rate",
+            f"{busiest} is {_percent(used)} busy: clients wait for each other there, so latencies "
+            "grow with their number; take fewer threads, or a rate",
         )
     elif used > 1:
         yield LoadWarning(
             key,
-            f"{busiest} would have to be {_percent(used)} busy: queues grow without end; lower the rate",
+            f"{busiest} would have to be {_percent(used)} busy: queues grow without end; lower the "
+            "rate",
         )
     elif used > _FULL:
         yield LoadWarning(
             key,
-            f"{busiest} is {_percent(used)} busy: latencies are mostly queueing; lower the rate to "
-            "compare services",
+            f"{busiest} is {_percent(used)} busy: latencies are mostly queueing; lower the rate "
+            "to compare services",
         )
 
 

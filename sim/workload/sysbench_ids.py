@@ -28,11 +28,9 @@ _SPECIAL_SHARE: Final = 0.75
 """``--rand-spec-res``."""
 _SPECIAL_WIDTH: Final = 0.01
 """``--rand-spec-pct``."""
-_SPECIAL_RANGE: Final = (
-    0.5 + (0.5 - _SPECIAL_SHARE) * _SPECIAL_WIDTH,
-    0.5 + 0.5 * _SPECIAL_WIDTH,
-)
-"""Where those are, in shares of the table."""
+_SPECIAL_FROM: Final = 0.5 + (0.5 - _SPECIAL_SHARE) * _SPECIAL_WIDTH
+_SPECIAL_TO: Final = 0.5 + 0.5 * _SPECIAL_WIDTH
+"""Where those are, in shares of the table. Not a tuple: mypyc loses a constant one of floats."""
 _PARETO_H: Final = 0.2
 """``--rand-pareto-h``."""
 _PARETO_POWER: Final = log(_PARETO_H) / log(1 - _PARETO_H)
@@ -119,8 +117,7 @@ def _bell_below(share: float, _: int) -> float:
 
 
 def _special_below(share: float, rows: int) -> float:
-    begin, end = _SPECIAL_RANGE
-    special = min(1.0, max(0.0, (share - begin) / (end - begin)))
+    special = min(1.0, max(0.0, (share - _SPECIAL_FROM) / (_SPECIAL_TO - _SPECIAL_FROM)))
     return _SPECIAL_SHARE * special + (1 - _SPECIAL_SHARE) * _bell_below(share, rows)
 
 
@@ -136,7 +133,7 @@ def _bell_borders(_: float) -> Sequence[float]:
 
 
 def _special_borders(block: float) -> Sequence[float]:
-    return sorted([*_bell_borders(block), *_SPECIAL_RANGE])
+    return sorted([*_bell_borders(block), _SPECIAL_FROM, _SPECIAL_TO])
 
 
 def _borders_of_low_ids(block: float) -> Sequence[float]:

@@ -173,3 +173,30 @@ def test_without_one_job_there_is_no_profile(tmp_path: Path) -> None:
     run = read_fio(written(tmp_path, document(*crowd)))
     with pytest.raises(CalibrationError, match=r"fio\.json: no file of one job .*numjobs=1"):
         profiles_of([run], "x")
+
+
+def test_without_a_stream_the_ceilings_are_those_of_a_machine(tmp_path: Path) -> None:
+    slow = read_fio(written(tmp_path, one_job(3_000)))
+    profile = profiles_of([slow], "x")[0]
+    assert (profile.bytes_per_s, profile.iops) == (1_620_000_000, 363_000)
+    other = profiles_of([slow], "x", "gp3_base")[0]
+    assert (other.bytes_per_s, other.iops) == (131_000_000, 3_000)
+    said = " ".join(remarks([other], [slow]))
+    assert "the capacity rests on 131MB/s and 3,000 writes/s: ASSUMED, those of gp3_base" in said
+    assert "fio --name=stream --rw=write --bs=1m --direct=1" in said
+    assert "write_bandwidth, write_iops: ASSUMED, of gp3_base" in yaml_of(other)
+    assert "The capacity rests on them" in yaml_of(other)
+
+
+def test_assumed_ceilings_slow_no_measured_latency(tmp_path: Path) -> None:
+    quick = read_fio(written(tmp_path, one_job(2, bs="64k")))
+    profile = profiles_of([quick], "x", "gp3_base")[0]
+    assert profile.bytes_per_s >= 0.99 * quick.size_bytes / quick.latency.min_ns * 1e9
+    assert profile.iops >= 0.99e9 / quick.latency.min_ns
+    assert all(fit.holds for fit in fits([profile]))
+
+
+def test_a_stream_gives_the_bandwidth(profiles: list[DiskProfile]) -> None:
+    assert profiles[0].assumed == ("write_iops",)
+    assert profiles[0].bytes_per_s == pytest.approx(1.3e9, rel=0.01)
+    assert not any("the capacity rests" in line for line in remarks(profiles, []))

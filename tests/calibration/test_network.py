@@ -34,6 +34,11 @@ sockperf: ---> percentile 99.000 =   12.100
 sockperf: ---> percentile 50.000 =    6.250
 sockperf: ---> <MIN> observation =    5.000
 """
+_WINDOWS = "Reply from 10.0.0.2: bytes=32 time=1ms TTL=128\n"
+_PING6 = """\
+PING6(56=40+8+8 bytes) 2001:db8::1 --> 2001:db8::{host}
+16 bytes from 2001:db8::{host}, icmp_seq=0 hlim=64 time=0.171 ms
+"""
 
 
 def _pings(count: int, *, unit: str = "ms") -> str:
@@ -76,6 +81,22 @@ def test_pings_keep_their_tail(tmp_path: Path) -> None:
     for level in (0.1, 0.5, 0.9, 0.99, 0.999):
         measured = times[int(level * len(times)) - 1]
         assert _quantile(spec, level) == pytest.approx(measured, rel=0.01)
+
+
+def test_ping_speaks_other_languages(tmp_path: Path) -> None:
+    english = _pings(1_000)
+    spoken = (
+        english.replace("time=", "Zeit=") + "\n9 Pakete, 8 empfangen, 2.5% Paketverlust, Zeit 9ms\n"
+    )
+    there = read_network(written(tmp_path, english))[0]
+    here = read_network(written(tmp_path, spoken))[0]
+    assert here.quantiles == there.quantiles
+    assert here.remarks == ("2.5 % of the pings were lost, which the model does not do",)
+
+
+def test_a_warning_before_iperf3_s_json_is_skipped(tmp_path: Path) -> None:
+    text = f"warning: -f is ignored\n{json.dumps(_iperf3())}\n"
+    assert read_network(written(tmp_path, text))[0].bytes_per_s == 9.4e9 / 8
 
 
 def test_a_summary_is_a_mean_and_a_deviation(tmp_path: Path) -> None:
@@ -149,6 +170,19 @@ def test_bandwidth_alone_makes_no_network(tmp_path: Path) -> None:
         ('{"end": {"sum_received": {}}}', "is not a number"),
         (json.dumps(_iperf3(min_rtt=900, mean_rtt=800, max_rtt=1)), "needs min_rtt <= mean_rtt"),
         ('{"end": ', "is not JSON"),
+        ('{"end": {"sum_received": {"bits_per_second": %s}}}' % ("9" * 400), "is not a number"),
+        (_SOCKPERF.replace("159120", "9" * 5_000), "has no list of percentiles"),
+        (_SUMMARY.replace("2000", "9" * 5_000), "0 round trips are too few"),
+        (
+            _SUMMARY.split("rtt", maxsplit=1)[0].replace("0%", "1.2.3%"),
+            "no ping was answered (2.3 % lost)",
+        ),
+        (_WINDOWS * 200, "ping of Windows, which counts whole milliseconds; use sockperf"),
+        (_pings(200, unit="\u6beb\u79d2"), "us, ms and s are known: run LC_ALL=C ping"),
+        (
+            _PING6.format(host=2) + _PING6.format(host=3),
+            "the round trips to 2001:db8::2, 2001:db8::3",
+        ),
     ],
 )
 def test_what_cannot_be_used_is_refused(tmp_path: Path, content: str, message: str) -> None:

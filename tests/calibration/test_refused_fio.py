@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import json
 from collections.abc import Callable
 from pathlib import Path
 
@@ -10,7 +11,15 @@ import pytest
 
 from analysis.calibration.fio_file import read_fio
 from analysis.calibration.refusal import MOST_BYTES, CalibrationError
-from tests.calibration.fio_documents import Document, changed, document, job, latencies, written
+from tests.calibration.fio_documents import (
+    Document,
+    changed,
+    document,
+    job,
+    latencies,
+    one_job,
+    written,
+)
 
 
 def _sync(wrong: Document) -> Document:
@@ -160,3 +169,73 @@ def test_one_of_several_jobs_is_no_group(tmp_path: Path) -> None:
         read_fio(written(tmp_path, one))
     one["jobs"][0]["job_runtime"] = 3 * 10_000
     assert read_fio(written(tmp_path, one)).in_flight == 3
+
+
+def test_sections_that_ran_one_after_the_other_are_refused(tmp_path: Path) -> None:
+    apart = document(*(job(latencies(100), {}) | {"groupid": group} for group in range(2)))
+    with pytest.raises(CalibrationError, match=r"jobs\[1\]\.groupid: is 1, .* run each on its own"):
+        read_fio(written(tmp_path, apart))
+    for each in apart["jobs"]:
+        each["groupid"] = 1
+    assert read_fio(written(tmp_path, apart)).in_flight == 2
+
+
+def test_a_mixture_that_syncs_is_refused_too(tmp_path: Path) -> None:
+    mixed = changed(lambda d: _job(d).update(read=_job(d)["write"]))
+    with pytest.raises(CalibrationError, match="mixes reads and writes"):
+        read_fio(written(tmp_path, mixed))
+
+
+@pytest.mark.parametrize("how", ["1", "sync", "dsync"])
+def test_writes_that_sync_themselves_are_refused(tmp_path: Path, how: str) -> None:
+    synced = changed(lambda d: _job(d)["job options"].update(sync=how, fdatasync="0"))
+    _job(synced)["sync"] = {"lat_ns": {"N": 0}}
+    with pytest.raises(CalibrationError, match=rf"sync: is {how}: .*; use fdatasync=1"):
+        read_fio(written(tmp_path, synced))
+
+
+def test_more_time_than_the_jobs_had_is_refused(tmp_path: Path) -> None:
+    picoseconds = changed(lambda d: _job(d)["write"].update(iops=1e7))
+    with pytest.raises(CalibrationError, match=r"sync\.lat_ns: has a mean of .* in flight, not 1;"):
+        read_fio(written(tmp_path, picoseconds))
+
+
+def test_a_sync_behind_a_queue_is_refused(tmp_path: Path) -> None:
+    queued = changed(lambda d: _sync(d).update(max=8 * 10**13))
+    _job(queued)["job options"].update(ioengine="libaio", iodepth="8")
+    with pytest.raises(CalibrationError, match=r"ioengine: is libaio: .*; use ioengine=psync"):
+        read_fio(written(tmp_path, queued))
+
+
+@pytest.mark.parametrize("number", ["²", "٣", "9" * 5_000])
+def test_what_is_no_count_is_refused(tmp_path: Path, number: str) -> None:
+    with pytest.raises(CalibrationError, match="it must be 1 to 10,000"):
+        read_fio(written(tmp_path, one_job(numjobs=number)))
+
+
+def test_what_fio_says_around_its_json_is_skipped(tmp_path: Path) -> None:
+    text = json.dumps(one_job(), indent=2)
+    around = f"\nfio: terminating on signal 2\n{text}\none: (groupid=0, jobs=1): err= 0\n"
+    assert read_fio(written(tmp_path, around)).in_flight == 1
+    with pytest.raises(CalibrationError, match=r"line \d+: begins a second object; keep one"):
+        read_fio(written(tmp_path, f"{text}\n{text}\n"))
+    with pytest.raises(CalibrationError, match="is not JSON"):
+        read_fio(written(tmp_path, f"{text} and more"))
+
+
+@pytest.mark.parametrize("coding", ["utf-16", "utf-16-le", "utf-16-be"])
+def test_two_bytes_a_letter_are_named(tmp_path: Path, coding: str) -> None:
+    path = tmp_path / "fio.json"
+    path.write_bytes(json.dumps(one_job()).encode(coding))
+    with pytest.raises(CalibrationError, match="is UTF-16 text; save it as UTF-8"):
+        read_fio(path)
+
+
+@pytest.mark.parametrize("digits", [400, 5_000])
+def test_numbers_without_end_are_refused(tmp_path: Path, digits: int) -> None:
+    text = json.dumps(changed(lambda d: _sync(d).update(max=-77)))
+    with pytest.raises(CalibrationError, match="max: is not a number"):
+        read_fio(written(tmp_path, text.replace("-77", "9" * digits)))
+    text = json.dumps(changed(lambda d: _sync(d).update(bins={"100000": -77})))
+    with pytest.raises(CalibrationError, match="not a whole number"):
+        read_fio(written(tmp_path, text.replace("-77", "9" * digits)))

@@ -305,6 +305,7 @@ def test_a_toml_without_any_key_is_refused(tmp_path: Path) -> None:
         (_answer({"metric": {"__name__": "a"}, "values": [[0, "1"], [1, "NaN"]]}), "has nan"),
         (_answer({"metric": {"__name__": "a"}, "values": [5, 6]}), "not [time, value]"),
         (_answer({"metric": {"__name__": "a"}}), "is missing"),
+        (_answer({"metric": {"__name__": "a"}, "values": [[0, 10**400], [1, 1]]}), "has inf"),
     ],
 )
 def test_what_is_no_answer_to_a_range_query_is_refused(

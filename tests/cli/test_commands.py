@@ -13,7 +13,9 @@ import pytest
 from analysis.cli import spark, study_run
 from analysis.cli.app import main, with_default_command
 from analysis.cli.failures import ExitStatus
-from analysis.terminal.console import output
+from analysis.report.table import ReportTable, texts
+from analysis.report.terminal import print_tables
+from analysis.terminal.console import output, say
 from analysis.terminal.progress import LineProgress, remaining_text
 from tests.cli.stub_runs import DEADLINE_S
 
@@ -118,6 +120,25 @@ def test_plain_output_has_no_escapes(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("COLUMNS", raising=False)
     console = output()
     assert (console.width, console.color_system) == (100, None)
+
+
+@pytest.mark.parametrize(("columns", "width"), [("40", 60), ("0", 100), ("80", 80), ("x", 100)])
+def test_results_are_never_too_narrow_to_be_read(
+    columns: str, width: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", columns)
+    assert output().width == width
+
+
+def test_numbers_are_whole_on_a_narrow_terminal(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("COLUMNS", "40")
+    cells = ("lock latency, mean (ms) of all", *["123,456,789 ± 25 of 987,654,321"] * 2)
+    print_tables(output(), [ReportTable("", ("", "pipelined", "in_memory"), (texts(*cells),))])
+    assert capsys.readouterr().out.count("123,456,789 ± 25 of 987,654,321") == 2
+    say(output(), "a:x:b")
+    assert capsys.readouterr().out == "a:x:b\n"
 
 
 def test_time_left_is_told_from_finished_units() -> None:

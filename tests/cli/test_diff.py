@@ -150,6 +150,20 @@ def test_what_is_refused_or_has_no_interval_cannot_pass(
     assert "worse: pipelined: txn_per_s 9 to 9 cannot be judged: run at least two" in text
 
 
+@pytest.mark.parametrize("also_in_b", [False, True])
+def test_what_a_refused_before_cannot_be_judged(
+    also_in_b: bool, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    no_number = row(LATENCY, None, refused="1 of 5 are overloaded")
+    a = study_folder(tmp_path / "a", [no_number])
+    b = study_folder(tmp_path / "b", [no_number if also_in_b else row(LATENCY, 2.0, 0.1)])
+    assert main(["diff", str(a), str(b), "--fail-on", "lock_latency_ms"]) == 1
+    why = "is refused in B and in A" if also_in_b else "cannot be judged: it is refused in A"
+    text = said(capsys)
+    assert f"worse: pipelined: lock_latency_ms {why}: 1 of 5 are overloaded" in text
+    assert "fine:" not in text
+
+
 def test_a_bound_is_said_to_be_one_and_what_a_study_came_to(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

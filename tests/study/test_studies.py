@@ -136,7 +136,7 @@ def test_capacity_has_its_limits_in_the_metrics_unit(tmp_path: Path) -> None:
 
 def test_limits_of_other_units(tmp_path: Path) -> None:
     slo = "{lock_table_bytes.max: 1MiB, disk_write_bytes_per_s: 2MB/s, fsync_per_s: 60/min, "
-    slo += "disk_busy.disk: 0.9, locks_lost: 0, txn_aborts: 12}"
+    slo += "disk_busy.disk: 0.9, locks_lost: 0, txn_aborts: 12%}"
     study = study_of(tmp_path, OPEN + CAPACITY, f"capacity.slo={slo}")
     assert study.capacity is not None
     assert {str(part.key): part.limit for part in study.capacity.slo} == {
@@ -145,9 +145,49 @@ def test_limits_of_other_units(tmp_path: Path) -> None:
         "fsync_per_s": 1,
         "disk_busy.disk": 0.9,
         "locks_lost": 0,
-        "txn_aborts": 12,
+        "txn_aborts_per_txn": 0.12,
     }
     assert study_of(tmp_path, study.resolved_yaml()) == study
+
+
+@pytest.mark.parametrize(
+    ("limit", "told_to"),
+    [
+        ("0.1", "0.1 has no unit; write 0.1% or 10%"),
+        ("12", "12 has no unit; write 12%"),
+        ("500", "500 has no unit; write, of all transactions, 0.1%"),
+    ],
+)
+def test_aborts_without_a_percent_sign_are_not_taken_for_a_share_or_a_count(
+    limit: str, told_to: str, tmp_path: Path
+) -> None:
+    said = told(tmp_path, OPEN + CAPACITY, f"capacity.slo={{txn_aborts: {limit}}}")
+    assert said.endswith(f"capacity.slo.txn_aborts: {told_to}")
+
+
+@pytest.mark.parametrize(
+    ("question", "where"),
+    [
+        ("capacity={slo: {txn_latency_ms.neworder.p95: 5ms}, load: workload.rate, "
+         "between: [1/s, 2/s]}", "capacity.slo.txn_latency_ms.neworder.p95"),
+        ("run.precision={txn_per_s.neworder: 5%}", "run.precision.txn_per_s.neworder"),
+        ("sensitivity={outcomes: [txn_latency_ms.neworder], factors: {workload.rate: "
+         "{between: [100/s, 200/s]}, cluster.regions: {between: [10, 20]}}}",
+         "sensitivity.outcomes[0]"),
+    ],
+)  # fmt: skip
+def test_a_number_of_a_misspelt_transaction_is_refused_before_anything_runs(
+    question: str, where: str, tmp_path: Path
+) -> None:
+    said = told(tmp_path, OPEN, question)
+    assert said.endswith(f"{where}: no transaction 'neworder'; did you mean new_order?")
+    study_of(tmp_path, OPEN, question.replace("neworder", "new_order"))
+
+
+def test_a_transaction_that_one_case_has_may_be_asked_for(tmp_path: Path) -> None:
+    slo = "capacity.slo={txn_latency_ms.delivery: 5ms}"
+    swept = "sweep={grid: {workload.mix.delivery: [0, 4]}}"
+    assert study_of(tmp_path, OPEN + CAPACITY, slo, swept).capacity is not None
 
 
 def test_capacity_is_set_from_the_command_line(tmp_path: Path) -> None:

@@ -115,11 +115,15 @@ class _ReadBefore(Form):
         return TEXT.described(definitions)
 
 
+ABLATION_NAMES: Final = tuple(ABLATIONS)
+"""Protections that can be left out."""
+
+
 def _known_ablations(names: tuple[str, ...]) -> tuple[str, ...]:
     """Returns names of protections, sorted, each of them once."""
     for name in names:
-        if name not in ABLATIONS:
-            raise Wrong(f"no ablation {shown(name)}; {suggestion(name, list(ABLATIONS))}")
+        if name not in ABLATION_NAMES:
+            raise Wrong(f"no ablation {shown(name)}; {suggestion(name, ABLATION_NAMES)}")
     return tuple(sorted(set(names)))
 
 
