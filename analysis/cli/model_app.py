@@ -15,7 +15,6 @@ from analysis.cli.failures import CommandError, ExitStatus
 from analysis.cli.options import AsJson, CommandLine, ScenarioFiles, SparkMaster
 from analysis.program import IS_INSTALLED
 from analysis.terminal.console import output, say
-from sim.scenario.problems import suggestion
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,9 +30,13 @@ class ScriptCommand(CommandLine):
 
 def _protections(names: list[str] | None) -> list[str] | None:
     """Refuses a protection that there is not."""
-    from sim.scenario.schema.tikv import ABLATION_NAMES  # brings the schema, which --help needs not
+    if not names:
+        return names
+    # They bring the schema, which no other command here needs.
+    from sim.scenario.problems import suggestion
+    from sim.scenario.schema.tikv import ABLATION_NAMES
 
-    for name in names or ():
+    for name in names:
         if name not in ABLATION_NAMES:
             meant = suggestion(name, ABLATION_NAMES, listed_by="docs/CHECKERS.md")
             raise typer.BadParameter(f"no protection {name!r}; {meant}")
