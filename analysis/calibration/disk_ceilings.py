@@ -14,6 +14,7 @@ from typing import Final
 
 from analysis.calibration.fio_file import FioRun
 from analysis.calibration.refusal import CalibrationError
+from analysis.study.interpolation import rounded
 from analysis.study.load import load_study
 from sim.scenario import ScenarioError
 from sim.scenario.profiles import DEFAULT_MACHINE
@@ -28,6 +29,8 @@ STREAM: Final = (
 _STREAM_BYTES: Final = 64 * 1024
 """Writes shorter than this show latency, not bandwidth."""
 _LEAST_BYTES_PER_S: Final = 100_000
+_DIGITS: Final = 3
+"""More are noise."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,8 +62,8 @@ def ceilings_of(runs: Sequence[FioRun], machine: str | None = None) -> Ceilings:
     else:
         bytes_per_s = max(disk.write_bytes_per_s, *(rate * run.size_bytes for run, rate in rates))
     return Ceilings(
-        bytes_per_s=max(_LEAST_BYTES_PER_S, _digits(bytes_per_s)),
-        iops=_digits(iops),
+        bytes_per_s=max(_LEAST_BYTES_PER_S, int(rounded(bytes_per_s, _DIGITS))),
+        iops=int(rounded(iops, _DIGITS)),
         assumed=("write_iops",) if streams else ("write_bandwidth", "write_iops"),
         machine=machine,
     )
@@ -74,8 +77,3 @@ def _hardware_of(machine: str) -> Hardware:
     except ScenarioError as error:
         raise CalibrationError(Path("init"), machine, error.problems[0].message) from None
     return next(iter(study.variants.values())).hardware
-
-
-def _digits(value: float) -> int:
-    """Returns a figure to three digits: more are noise."""
-    return int(float(f"{value:.3g}"))

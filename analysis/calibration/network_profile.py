@@ -11,6 +11,7 @@ from analysis.calibration.iperf3_file import TOOL as IPERF3
 from analysis.calibration.network_part import NetworkPart
 from analysis.calibration.profile_text import Part, file_text, plain, shape
 from analysis.calibration.refusal import CalibrationError
+from analysis.study.interpolation import rounded
 from sim.scenario.quantities import BANDWIDTH, DURATION
 
 _ORDER: Final = ("sockperf --full-log", "sockperf", "ping", IPERF3)
@@ -59,7 +60,7 @@ def network_of(parts: Sequence[NetworkPart], name: str) -> NetworkProfile:
         "same_zone": _round_trip(rtt),
     }
     if bandwidth:
-        whole = max(_LEAST_BYTES_PER_S, int(float(f"{bandwidth:.3g}")))
+        whole = max(_LEAST_BYTES_PER_S, int(rounded(bandwidth, 3)))
         network["bandwidth"] = BANDWIDTH.text_of(whole)
     document = {
         "files": [str(part.path) for part in parts],

@@ -9,13 +9,11 @@ from typing import Any
 
 from analysis.cli.failures import ExitStatus
 from analysis.cli.scenario_app import CheckCommand
-from analysis.experiments.choose import experiment_of
-from analysis.experiments.seen_units import SeenUnits
+from analysis.experiments.choose import first_round
 from analysis.lint.scenario_lint import scenario_warnings
 from analysis.lint.scenario_warning import ScenarioWarning
 from analysis.statistics.amounts import count
 from analysis.study.load import load_study
-from analysis.study.plan import Plan
 from analysis.study.study import Study
 from analysis.terminal.console import messages, output, print_json, say
 from sim.scenario import Problem, ScenarioError
@@ -90,10 +88,6 @@ def problem_document(problem: Problem) -> dict[str, Any]:
 
 def _size(study: Study) -> tuple[int, str]:
     """Returns how many units a study has, or its first round if more may follow, and in words."""
-    plan, experiment = Plan(study), experiment_of(study)
-    seen = SeenUnits(plan)
-    number = len(plan.add(experiment.requests(seen)))
+    number, sought = first_round(study)
     units = count(number, "unit")
-    if experiment.keys():
-        return number, f"{units} in the first round: {experiment.progress(seen)}"
-    return number, units
+    return number, f"{units} in the first round: {sought}" if sought else units

@@ -72,9 +72,9 @@ def _units(study: Study) -> int:
     """Returns how many units the study has, or its first round."""
     if study.capacity is None and study.sensitivity is None:
         return len(study.points) * len(study.variants) * study.replications
-    from analysis.experiments.choose import units_of_first_round  # brings scipy
+    from analysis.experiments.choose import first_round  # brings scipy
 
-    return units_of_first_round(study)
+    return first_round(study)[0]
 
 
 def _set(overrides: Sequence[str]) -> list[str]:

@@ -60,21 +60,26 @@ def stop_words(found: Mapping[str, Any], case: Mapping[str, Any]) -> str:
 
 def capacity_text(found: Mapping[str, Any], case: Mapping[str, Any]) -> str:
     """Returns ``1,830 [1,790, 1,870]``, or the bound that is known."""
+    return " ".join(capacity_parts(found, case)).rstrip()
+
+
+def capacity_parts(found: Mapping[str, Any], case: Mapping[str, Any]) -> tuple[str, str]:
+    """Returns the load, or the bound that is known, and how certain it is: ``[1,790, 1,870]``."""
     low, high = found["between"]
     match case["status"]:
         case "found" if case["load_ci_low"] is None:
-            return f"{digits(case['load'])} (n={case['replications']})"
+            return digits(case["load"]), f"(n={case['replications']})"
         case "found":
             ends = f"[{digits(case['load_ci_low'])}, {digits(case['load_ci_high'])}]"
-            return f"{digits(case['load'])} {ends}"
+            return digits(case["load"]), ends
         case "above":
-            return f"more than {digits(high)}"
+            return f"more than {digits(high)}", ""
         case "below":
-            return f"less than {digits(low)}"
+            return f"less than {digits(low)}", ""
         case "at least" | "at most":
-            return f"{case['status']} {digits(case['load'])}"
+            return f"{case['status']} {digits(case['load'])}", ""
         case _:
-            return "not known"
+            return "not known", ""
 
 
 def promise_words(found: Mapping[str, Any]) -> str:

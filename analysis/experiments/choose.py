@@ -36,10 +36,15 @@ class FixedDesign(Experiment):
         return self._requests
 
 
-def units_of_first_round(study: Study) -> int:
-    """Returns how many units a study runs before it has seen any."""
-    plan = Plan(study)
-    return len(plan.add(experiment_of(study).requests(SeenUnits(plan))))
+def first_round(study: Study) -> tuple[int, str]:
+    """Returns how many units a study runs before it has seen any, and what they are to show.
+
+    The words are empty if no other units can follow.
+    """
+    plan, experiment = Plan(study), experiment_of(study)
+    seen = SeenUnits(plan)
+    units = len(plan.add(experiment.requests(seen)))
+    return units, experiment.progress(seen) if experiment.keys() else ""
 
 
 def experiment_of(study: Study) -> Experiment:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from analysis.experiments.case_words import (
-    capacity_text,
+    capacity_parts,
     case_words,
     headroom_words,
     promise_words,
@@ -36,9 +35,7 @@ def capacity_tiles(content: Mapping[str, Any]) -> tuple[Tile, ...]:
     unit = unit_mark(content)
     made = []
     for case in content["cases"][:_MOST_TILES]:
-        text = capacity_text(content, case)
-        load = re.split(r" [\[(]", text)[0]
-        certainty = text.removeprefix(load).strip()
+        load, certainty = capacity_parts(content, case)
         known = case["status"] == "found"
         room = headroom_words(case)
         made.append(Tile(

@@ -26,6 +26,7 @@ from analysis.pipeline.aggregate import read_facts
 from analysis.statistics.fall import (
     FEWEST_WINDOWS_BEFORE,
     Fall,
+    comparable,
     fall_of_throughput,
     stop_of_work,
 )
@@ -127,6 +128,8 @@ def _slowness(
     folder: Path, committed: Array, stays: Stays, before: slice, cut: int, window_s: float
 ) -> Slowdown | Stragglers | None:
     """Returns how transactions took far longer, all of them for a while or some; None: no."""
+    if not comparable(committed[before]):
+        return None
     slowdown = slowdown_since(committed, stays, before, cut, window_s)
     if slowdown is not None:
         return slowdown

@@ -8,6 +8,7 @@ from typing import Any, Final
 from analysis.experiments.case_words import (
     OUTAGE,
     OVERLOAD,
+    capacity_parts,
     capacity_text,
     case_words,
     headroom_words,
@@ -117,10 +118,8 @@ def capacity_sentence(found: Found, case: Case) -> str:
     if case["status"] != "found":
         return f"{name}: {why_refused(found, case)}."
     unit = unit_mark(found)
-    load = f"{digits(case['load'])}{unit}" + capacity_text(found, case).removeprefix(
-        digits(case["load"])
-    )
-    parts = [f"{name} carries {load} {_until(found, case)}", *_limited(case)]
+    load, certainty = capacity_parts(found, case)
+    parts = [f"{name} carries {load}{unit} {certainty} {_until(found, case)}", *_limited(case)]
     if case["headroom"] is not None:
         parts.append(_at_present(case, unit))
     stops = stop_words(found, case)

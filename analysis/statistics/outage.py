@@ -24,7 +24,7 @@ from analysis.statistics.saturation import (
     Verdict,
     overloaded,
 )
-from analysis.statistics.slowdown import Slowdown, Stragglers
+from analysis.statistics.slowdown import Slowdown, Stragglers, outlasts
 from analysis.statistics.unfinished import Unfinished, unfinished_words
 from analysis.statistics.warmup import FEWEST_WINDOWS
 
@@ -54,7 +54,7 @@ def outage(
     nothing = len(measured) >= FEWEST_WINDOWS and unfinished.count > 0 and not measured.any()
     stopped = fall is not None and fall.stopped
     said = [fall.words] if fall is not None else []
-    if slowdown is not None and (fall is None or slowdown.outlasts(fall)):
+    if slowdown is not None and (fall is None or outlasts(slowdown, fall)):
         said.append(slowdown.words)
     if nothing:
         said.append("no transaction was committed in the time measured")

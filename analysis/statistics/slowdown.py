@@ -60,10 +60,6 @@ class Slowdown(NamedTuple):
         rose = f"latency rose from {seconds(self.before_s)} to {seconds(self.during_s)}"
         return f"{rose} {when(self.from_s, self.until_s, came_back=self.came_back)}"
 
-    def outlasts(self, fall: Fall) -> bool:
-        """Whether it went on long after a fall of throughput, which it may have begun with."""
-        return _outlasts(self.until_s, fall)
-
 
 class Stragglers(NamedTuple):
     """Transactions that took far longer than any before, if not all that were committed then."""
@@ -88,13 +84,10 @@ class Stragglers(NamedTuple):
             f"{who} took far longer than any before, {longest}, the last until {self.until_s:.2f} s"
         )
 
-    def outlasts(self, fall: Fall) -> bool:
-        """Whether they went on long after a fall of throughput, which they may have begun with."""
-        return _outlasts(self.until_s, fall)
 
-
-def _outlasts(until_s: float, fall: Fall) -> bool:
-    return until_s - fall.until_s > fall.until_s - fall.from_s
+def outlasts(slow: Slowdown | Stragglers, fall: Fall) -> bool:
+    """Whether it went on long after a fall of throughput, which it may have begun with."""
+    return slow.until_s - fall.until_s > fall.until_s - fall.from_s
 
 
 def slowdown_since(

@@ -151,7 +151,7 @@ def smt_slowness(count: int, threads_per_core: int, smt_gain: float) -> list[flo
 class ThreadPool:
     """Threads with one FIFO queue."""
 
-    __slots__ = ("_busy_ns", "_cores", "_env", "_idle", "_queue", "name", "threads")
+    __slots__ = ("_busy_ns", "_cores", "_env", "_idle", "_queue", "threads")
 
     def __init__(self, env: LeanEnv, cores: Cores, threads: int) -> None:
         self._env = env
