@@ -131,7 +131,7 @@ PROFILE_COLUMNS: Final = {
         "TiDB: vCPU", "assumed", "where from",
     ),
     "disks": (
-        "disk", "bandwidth", "writes/s", "append + fsync", "rare long ones", "token bucket",
+        "disk", "writes", "reads", "append + fsync", "rare long ones", "token bucket",
         "assumed", "where from",
     ),
     "networks": (
@@ -169,8 +169,15 @@ def _disk(figures: Mapping[str, Any]) -> tuple[str, ...]:
         part = f"{spikes['probability']:f}".rstrip("0")
         rare = f"{part} of them, {spikes['shortest']} to {spikes['longest']}"
     throttled = "yes" if figures.get("throttled") else "no"
-    writes = f"{figures['write_iops']:,}"
-    return figures["write_bandwidth"], writes, _shape(append), rare or "–", throttled
+    writes, reads = (
+        f"{figures[f'{way}_bandwidth']}, {figures[f'{way}_iops']:,}/s"
+        if f"{way}_iops" in figures
+        else "of the same tokens"
+        if throttled == "yes"
+        else "–"
+        for way in ("write", "read")
+    )
+    return writes, reads, _shape(append), rare or "–", throttled
 
 
 def _network(figures: Mapping[str, Any]) -> tuple[str, ...]:

@@ -147,20 +147,23 @@ class DiskDemand:
         if not disk.throttled:
             one = max(load.write_bytes * per_byte, load.write_ios * per_io)
             one_io = max(disk.io_bytes * per_byte, per_io)
-            return self._fsyncs(load, disk) * one + beside_ios * one_io, ios
+            writes = self._fsyncs(load, disk) * one + beside_ios * one_io
+            return writes + self._read_share(load, disk), ios
         others = max(beside_bytes * per_byte, beside_ios * per_io)
         # Writes of the log that wait grow instead: they never ask for more than is let in.
         return min(max(size * per_byte, ios * per_io), max(1.0, others)), ios
 
     def limit(self, load: DiskLoad, disk: DiskSpec) -> str:
         """Returns which of a disk's figures is used up first, ``3,000 I/Os a second``."""
+        if self._read_share(load, disk) > 0.5:
+            return "reads"
         size, ios = self._with_log(load, disk)
         if size / disk.write_bytes_per_s > ios / disk.write_iops:
             return f"{disk.write_bytes_per_s / 1e6:,.0f} MB/s"
         return f"{disk.write_iops:,} I/Os a second"
 
     def _with_log(self, load: DiskLoad, disk: DiskSpec) -> tuple[float, float]:
-        """Returns (bytes, I/Os) a second on a disk."""
+        """Returns (bytes, I/Os) a second on a disk, but for a device's reads."""
         size, ios = self._beside_log(load, disk)
         fsyncs = self._fsyncs(load, disk)
         return size + fsyncs * load.write_bytes, ios + fsyncs * load.write_ios
@@ -181,4 +184,10 @@ class DiskDemand:
         """
         size, ios = self._beside_log(load, disk)
         size += self._fsyncs(load, disk) * load.payload
-        return max(size / disk.write_bytes_per_s, ios / disk.write_iops)
+        writes = max(size / disk.write_bytes_per_s, ios / disk.write_iops)
+        return writes + self._read_share(load, disk)
+
+    def _read_share(self, load: DiskLoad, disk: DiskSpec) -> float:
+        """Returns the share of a device's time that reads take; a cloud's take tokens instead."""
+        _, reads = self._background(load, disk)
+        return disk.read_ns(reads, self._block_bytes) / NS_PER_S

@@ -1,4 +1,4 @@
-"""Budgets of a disk: which write may use its bandwidth and its I/Os when.
+"""Budgets of a disk: which write or read may use its bandwidth and its I/Os when.
 
 Synchronous writes are served first come first served. Background bytes wait in a backlog. While no
 synchronous write waits, the backlog is written one I/O after the other; when synchronous writes
@@ -51,6 +51,15 @@ class DeviceBudget:
         service_ns = floor(size_bytes * self._ns_per_byte)
         if ios * self._ns_per_io > service_ns:
             service_ns = floor(ios * self._ns_per_io)
+        return self._hold(now_ns, service_ns)
+
+    def read(self, now_ns: int, service_ns: int) -> int:
+        """Returns when a read that holds the device for ``service_ns`` will have been served."""
+        if self._backlog_bytes:
+            self._take_turns(now_ns)
+        return self._hold(now_ns, service_ns)
+
+    def _hold(self, now_ns: int, service_ns: int) -> int:
         served_ns = self.free_ns
         if now_ns > served_ns:
             served_ns = now_ns

@@ -1,5 +1,7 @@
 """A disk: a latency for everybody, a budget for all together."""
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -59,6 +61,25 @@ def test_no_disk_is_busier_than_time(spec: DiskSpec, writes: list[tuple[int, boo
             device.background_write(now_ns, size_kib * KIB)
         else:
             device.sync_write(now_ns, size_kib * KIB)
+
+
+def test_reads_and_writes_share_a_device_each_by_its_own_figures() -> None:
+    device = disk(replace(NVME, read_bytes_per_s=2000 * MIB, read_iops=400_000))
+    size_bytes, reads = 64 * KIB, 100
+    held_ns = size_bytes * NS_PER_S // (2000 * MIB)
+    for read in range(reads):  # Latencies overlap; what holds the device does not.
+        assert device.fetch_ns(0, 1, size_bytes) == APPEND_NS + read * held_ns
+    assert device.fetch_ns(0, 1, KIB) == APPEND_NS + reads * held_ns, "its IOPS are the tighter"
+    busy_ns = reads * held_ns + NS_PER_S // 400_000
+    assert device.busy_until(NS_PER_S) == busy_ns
+    assert device.sync_write(0, 4 * KIB) == busy_ns + APPEND_NS
+    assert device.written_bytes == 4 * KIB
+
+
+def test_reads_do_not_use_up_a_device_without_figures() -> None:
+    device = disk(NVME)
+    assert [device.fetch_ns(0, 1, 64 * KIB) for _ in range(3)] == [APPEND_NS] * 3
+    assert device.busy_until(NS_PER_S) == 0
 
 
 def test_a_write_waits_for_one_background_io_not_for_the_backlog() -> None:

@@ -82,3 +82,22 @@ def test_what_contradicts_itself_is_refused(
     assert old in _DISK
     with pytest.raises(ScenarioError, match=message):
         _loaded(tmp_path, _DISK.replace(old, new))
+
+
+@pytest.mark.parametrize(
+    ("keys", "message"),
+    [
+        ("read_iops: 9000", "read_iops: needs read_bandwidth besides; write both, or neither"),
+        (
+            "read_bandwidth: 1GB/s",
+            "read_bandwidth: needs read_iops besides; write both, or neither",
+        ),
+        (
+            "read_bandwidth: 1GB/s, read_iops: 9000, throttled: true",
+            "read_iops: throttled reads take the tokens of writes; leave it out",
+        ),
+    ],
+)
+def test_reads_of_a_device_have_both_figures(tmp_path: Path, keys: str, message: str) -> None:
+    with pytest.raises(ScenarioError, match=f"hardware.disk.raft.{message}"):
+        _loaded(tmp_path, f" {{profile: lab_virtio, {keys}}}\n")

@@ -109,8 +109,26 @@ class DiskSection(Figures):
         default=None,
     )
 
+    read_bytes_per_s: int | None = PORT.key(
+        "Bandwidth of random reads, of a device that writes nothing; none by default: reads do not "
+        "use it up. Source: the profile.",
+        default=None,
+        name="read_bandwidth",
+    )
+    read_iops: int | None = Count(1, 100_000_000).key(
+        "Random reads per second, likewise. Source: the profile.", default=None
+    )
+
     def check(self) -> None:
-        """Judges whether what was measured builds on quantiles, and the order of sizes."""
+        """Judges reads, whether what was measured builds on quantiles, and the order of sizes."""
+        for given, name, other, missing in (
+            (self.read_iops, "read_iops", "read_bandwidth", self.read_bytes_per_s is None),
+            (self.read_bytes_per_s, "read_bandwidth", "read_iops", self.read_iops is None),
+        ):
+            if given and missing:
+                raise Wrong(f"needs {other} besides; write both, or neither", at=name)
+            if given and self.throttled:
+                raise Wrong("throttled reads take the tokens of writes; leave it out", at=name)
         for name, base, given in (
             ("crowding", "append", self.crowding is not None),
             ("longer", "append", bool(self.longer)),
