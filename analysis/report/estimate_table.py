@@ -145,19 +145,27 @@ def print_cost(console: Console, estimates: Sequence[Estimate], units: int, core
     """
     events = sum(each.cost.events for each in estimates) / len(estimates)
     seconds = sum(each.cost.seconds for each in estimates) / len(estimates)
+    whole = study_seconds(estimates, units, cores)
     memory = max(each.cost.memory_bytes for each in estimates)
     lines = [
         f"{count(estimates[0].regions, 'region')}; {large_count(events, 'event')} a unit, "
         f"{memory / 1e6:,.0f} MB in one process",
-        f"{count(units, 'unit')} of about {_duration(seconds)} on one core: about "
-        f"{_duration(seconds * units / min(cores, units))} on {cores} cores, and 10 s for Spark; "
+        f"{count(units, 'unit')} of about {rough_duration(seconds)} on one core: about "
+        f"{rough_duration(whole)} on {cores} cores, and 10 s for Spark; "
         "rough, within a factor of two",
     ]
     for line in lines:
         console.print(Text(f"  {line}"), soft_wrap=True)
 
 
-def _duration(seconds: float) -> str:
+def study_seconds(estimates: Sequence[Estimate], units: int, cores: int) -> float:
+    """Returns how long units like those that were estimated take on so many cores."""
+    mean = sum(each.cost.seconds for each in estimates) / len(estimates)
+    return mean * units / min(cores, units)
+
+
+def rough_duration(seconds: float) -> str:
+    """Returns a time that is right within a factor of two."""
     if seconds < 1:
         return "a second"
     if seconds < 100:
