@@ -5,7 +5,7 @@ Plain text when the output is no terminal.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from rich.console import Console
@@ -98,13 +98,23 @@ def _stations(estimates: Mapping[str, Estimate]) -> ReportTable:
     for place, each in enumerate(estimates.values()):
         for station in each.stations:
             by_name.setdefault(station.name, [None] * len(estimates))[place] = station
+    rows = [row for name, of in by_name.items() for row in _rows_of_station(name, of)]
     return by_variant(
-        "", "", [f"{name}\nbusy ms/job wait" for name in estimates],
-        ((_servers(name, of), map(_station, of)) for name, of in by_name.items()),
+        "", "", [f"{name}\nbusy ms/job wait" for name in estimates], rows,
         "ms/job: mean time of one; wait: jobs in line at one node, on average; a store poller that "
         "waits for the raft log is not busy, but takes no mail; raft_log, which writes all "
         "that waits at once, is not called busiest",
     )  # fmt: skip
+
+
+def _rows_of_station(
+    name: str, of: Sequence[Station | None]
+) -> Iterator[tuple[str, Iterable[str]]]:
+    """Yields a station over all stores, and where it differs much at the fullest one."""
+    yield _servers(name, of), map(_station, of)
+    fullest = [None if each is None else each.fullest for each in of]
+    if any(fullest):
+        yield "  fullest store", [DASH if each is None else f"{each:4.0%}" for each in fullest]
 
 
 def _servers(name: str, stations: Sequence[Station | None]) -> str:

@@ -19,6 +19,8 @@ class Contention:
     """Probability that two transactions lock a common key, summed over keys."""
     hottest: float = 0.0
     """Share of the transactions that lock the hottest key; 0 if no key is hot by nature."""
+    hottest_unlocked: float = 0.0
+    """Likewise, of those that write a key without having locked it: statements in auto-commit."""
     statements_held: float = 0.0
     """Statements between a lock and its transaction's commit, COMMIT included."""
     pause_held_ns: float = 0.0
@@ -43,13 +45,14 @@ def contention_of(plans: Sequence[TransactionPlan]) -> Contention:
     """Returns how often a sample's transactions want the same key, and for how long."""
     times = Counter(key for plan in plans for key in plan.locked_at)
     if not times:
-        return Contention()
+        return Contention(hottest_unlocked=_hottest_unlocked(plans))
     pairs = len(plans) * (len(plans) - 1)
     hottest, most = times.most_common(1)[0]
     hot = most >= _SURELY_HOT
     found = Contention(
         collision=sum(n * (n - 1) for n in times.values()) / pairs,
         hottest=most / len(plans) if hot else 0.0,
+        hottest_unlocked=_hottest_unlocked(plans),
     )
     held = [
         (plan, plan.held(key))
@@ -65,6 +68,14 @@ def contention_of(plans: Sequence[TransactionPlan]) -> Contention:
         rounds = plan.rounds[len(plan.rounds) - until_end.rounds :]
         count_rounds(found.rounds_held, rounds, share)
     return found
+
+
+def _hottest_unlocked(plans: Sequence[TransactionPlan]) -> float:
+    """Returns the share of the transactions that write the hottest key without its lock."""
+    requests = [each for plan in plans for together in plan.rounds for each in together]
+    times = Counter(key for each in requests if each.is_optimistic for key in each.keys)
+    most = max(times.values(), default=0)
+    return most / len(plans) if most >= _SURELY_HOT else 0.0
 
 
 def own_locks_of(weighted: Sequence[tuple[float, TransactionPlan]]) -> OwnLocks:

@@ -155,7 +155,7 @@ def test_json_is_one_document(crash_study: Path, capsys: pytest.CaptureFixture[s
     assert main(words) == ExitStatus.FINE
     document = json.loads(capsys.readouterr().out)
     found = document["points"][0]["variants"]["pipelined"]
-    assert found["bottleneck"] == "store_poller"
+    assert found["bottleneck"] == "store_cpu"
     assert found["write_bytes_per_txn"]["all"] == pytest.approx(
         sum(size for place, size in found["write_bytes_per_txn"].items() if place != "all")
     )
