@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from sim.estimate.transaction_plan import RequestKind, TransactionPlan, count_rounds
+from sim.estimate.transaction_plan import RequestKind, Stretch, TransactionPlan, count_rounds
 
 _SURELY_HOT: Final = 12
 """A key drawn this often in the sample is hot by nature, not by luck."""
@@ -43,9 +43,10 @@ class OwnLocks:
 
 def contention_of(plans: Sequence[TransactionPlan]) -> Contention:
     """Returns how often a sample's transactions want the same key, and for how long."""
-    times = Counter(key for plan in plans for key in plan.locked_at)
+    holding = [(plan, _held_keys(plan)) for plan in plans]
+    times = Counter(key for _, held in holding for key in held)
     if not times:
-        return Contention(hottest_unlocked=_hottest_unlocked(plans))
+        return Contention()
     pairs = len(plans) * (len(plans) - 1)
     hottest, most = times.most_common(1)[0]
     hot = most >= _SURELY_HOT
@@ -55,10 +56,10 @@ def contention_of(plans: Sequence[TransactionPlan]) -> Contention:
         hottest_unlocked=_hottest_unlocked(plans),
     )
     held = [
-        (plan, plan.held(key))
-        for plan in plans
-        if not hot or hottest in plan.locked_at
-        for key in plan.locked_at
+        (plan, until_end)
+        for plan, keys in holding
+        if not hot or hottest in keys
+        for key, until_end in keys.items()
         if not hot or times[key] > 1
     ]
     share = 1 / len(held)
@@ -68,6 +69,18 @@ def contention_of(plans: Sequence[TransactionPlan]) -> Contention:
         rounds = plan.rounds[len(plan.rounds) - until_end.rounds :]
         count_rounds(found.rounds_held, rounds, share)
     return found
+
+
+def _held_keys(plan: TransactionPlan) -> dict[bytes, Stretch]:
+    """Returns the keys that a transaction holds for a while, and for how long.
+
+    A statement in auto-commit holds what it writes from its prewrite on.
+    """
+    held = {key: plan.held(key) for key in plan.locked_at}
+    for place, together in enumerate(plan.rounds):
+        left = Stretch(0, 0, len(plan.rounds) - place)
+        held |= {key: left for each in together if each.is_optimistic for key in each.keys}
+    return held
 
 
 def _hottest_unlocked(plans: Sequence[TransactionPlan]) -> float:

@@ -24,7 +24,8 @@ def left_out(scenario: Scenario, footprint: Footprint, used: float) -> Iterator[
         yield "that commands waiting for a busy station share log entries, and so wait less"
     hottest = footprint.contention.hottest_unlocked
     if hottest:
-        yield f"conflicts of statements in auto-commit ({100 * hottest:.0f} % write the same row)"
+        share = f"{100 * hottest:.0f} % write the same row"
+        yield f"second tries of statements in auto-commit ({share})"
     disks = (scenario.hardware.raft_disk, scenario.hardware.kv_disk)
     if any(each is not None and (each.crowding or each.longer) for each in disks):
         yield "disk latency that grows with accesses in flight or with size"

@@ -11,8 +11,6 @@ from sim.units import NS_PER_S
 
 _IDLE: Final = 0.02
 _FULL: Final = 0.9
-_OFTEN: Final = 0.1
-"""As many other prewrites of a row during one's own: conflicts are no exception."""
 _SELDOM: Final = 30
 """Fewer than this many of anything in a run say nothing about it."""
 
@@ -48,15 +46,6 @@ def load_warnings(
             "workload",
             f"one row is locked {_percent(min(hot_row_used, 1.0))} of the time: transactions wait "
             "for each other there, not for a station; spread the rows if that is not the question",
-        )
-    unlocked = balance.txn_per_s * footprint.contention.hottest_unlocked
-    met = unlocked * balance.response.requests.get("prewrite", 0.0) / NS_PER_S
-    if met >= _OFTEN:
-        yield LoadWarning(
-            "workload",
-            f"{_percent(footprint.contention.hottest_unlocked)} of the transactions write one row "
-            "in auto-commit and conflict there, which these figures leave out: far fewer will end; "
-            "run it",
         )
     yield from _of_locks(scenario, balance)
     ended = balance.txn_per_s * scenario.run.measure_ns / NS_PER_S

@@ -274,7 +274,7 @@ def test_variants_of_lock_mode_share_a_footprint_and_other_workloads_do_not() ->
 
 
 @pytest.mark.parametrize(("hot_rows", "warned"), [(1, True), (900_000, False)])
-def test_conflicts_of_statements_in_auto_commit_are_said_to_be_left_out(
+def test_a_row_that_statements_in_auto_commit_want_is_a_server_of_its_own(
     hot_rows: int, *, warned: bool
 ) -> None:
     increment = {"update": "t", "rows": 1, "hot": {"rows": hot_rows, "fraction": 1}}
@@ -287,6 +287,6 @@ def test_conflicts_of_statements_in_auto_commit_are_said_to_be_left_out(
         },
     }
     found = estimate(next(iter(load_study({"workload": workload}).variants.values())))
-    said = "100 % of the transactions write one row in auto-commit"
-    assert warnings_of(found).get("workload", "").startswith(said) is warned
-    assert any(part.startswith("conflicts of statements") for part in found.left_out) is warned
+    assert (found.txn_per_s < 1_000) is warned  # 34,000 stations could do
+    assert warnings_of(found).get("workload", "").startswith("one row is locked") is warned
+    assert any(part.startswith("second tries") for part in found.left_out) is warned

@@ -16,7 +16,7 @@ from sim.units import NS_PER_S
 
 HOT = {"rows": 100_000, "fraction": 1}
 """Fewer rows than a region has."""
-MOVE = [{"lock": "t", "rows": 1, "hot": HOT}, {"update": "t"}]
+MOVE: list[dict[str, Any]] = [{"lock": "t", "rows": 1, "hot": HOT}, {"update": "t"}]
 
 
 def scenario_of(statements: list[dict[str, Any]], **sections: Any) -> Scenario:
