@@ -443,7 +443,7 @@ class StoreModel:
         parsing_ns = pool.jobs * cpu.apply_command_ns
         parsing_ns += applied * self.proposed.records * cpu.apply_record_ns
         pool.busy = working = parsing_ns * load.slowness / NS_PER_S + inserting
-        load.hottest_applies = working * self._hottest / self.copies
+        load.hottest_applies = working * self._hottest / self.copies if self.copies else 0.0
         # What a round finds committed is applied together, each command on a thread while some are
         # idle, and the others one after the other.
         found = pool.jobs / (load.pollers.rounds * NS_PER_S) if pool.jobs else 0.0
