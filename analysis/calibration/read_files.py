@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from analysis.calibration.disk_profile import DiskProfile, profiles_of
@@ -10,6 +10,7 @@ from analysis.calibration.fio_file import FioRun, read_fio
 from analysis.calibration.network_file import read_network
 from analysis.calibration.network_profile import NetworkProfile, network_of
 from analysis.calibration.prometheus_file import read_stages, together
+from analysis.calibration.refusal import CalibrationError
 from analysis.calibration.tikv_costs import KNOWN
 from analysis.calibration.tikv_profile import TikvProfile, tikv_of
 
@@ -41,12 +42,15 @@ def read_network_files(files: Iterable[Path], name: str) -> NetworkProfile:
     return network_of(parts, name)
 
 
-def read_tikv(toml: Path, prometheus: Iterable[Path]) -> TikvProfile:
-    """Returns what a ``tikv.toml`` and answers of Prometheus say.
+def read_tikv(tomls: Sequence[Path], prometheus: Iterable[Path]) -> TikvProfile:
+    """Returns what the one ``tikv.toml`` that is given and answers of Prometheus say.
 
     Raises:
         CalibrationError: if a file cannot be used.
     """
+    if len(tomls) != 1:
+        message = f"{len(tomls)} are given; write one tikv.toml, metrics after --prometheus"
+        raise CalibrationError(tomls[1], "", message)
     files = dict.fromkeys(prometheus)
     growths = together(growth for file in files for growth in read_stages(file, KNOWN))
-    return tikv_of(toml, growths)
+    return tikv_of(tomls[0], growths)

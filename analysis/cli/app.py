@@ -119,7 +119,7 @@ def with_default_command(words: list[str]) -> list[str]:
     return ["run", *words]
 
 
-_OF_FILES: Final = {"init": ("--fio", "--ping", "--sockperf", "--iperf3", "--prometheus")}
+_OF_FILES: Final = {"init": ("--fio", "--ping", "--sockperf", "--iperf3", "--tikv", "--prometheus")}
 """By command: options that take as many files as follow, as a shell writes them for ``*``."""
 
 

@@ -23,7 +23,6 @@ from analysis.calibration.disk_report import (
 )
 from analysis.calibration.profile_text import yaml_of
 from analysis.calibration.read_files import read_disks, read_network_files, read_tikv
-from analysis.calibration.refusal import CalibrationError
 from analysis.cli.failures import ExitStatus
 from analysis.cli.measurement_app import CalibrateCommand
 from analysis.cli.new_files import write_new
@@ -60,10 +59,7 @@ def _network(request: CalibrateCommand) -> int:
 
 
 def _tikv(request: CalibrateCommand) -> int:
-    if len(request.files) != 1:
-        message = f"{len(request.files)} are given; write one tikv.toml, metrics after --prometheus"
-        raise CalibrationError(request.files[1], "", message)
-    tikv = read_tikv(request.files[0], request.prometheus or ())
+    tikv = read_tikv(request.files, request.prometheus or ())
     written = _write(request, {request.name: tikv.text})
     _tell(request, tikv.document, list(tikv.lines), written)
     return ExitStatus.FINE

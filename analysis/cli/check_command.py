@@ -5,18 +5,24 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from analysis.cli.failures import ExitStatus
 from analysis.cli.scenario_app import CheckCommand
 from analysis.experiments.choose import first_round
 from analysis.lint.scenario_lint import scenario_warnings
 from analysis.lint.scenario_warning import ScenarioWarning
+from analysis.program import cores
+from analysis.report.estimate_table import rough_duration, study_seconds
 from analysis.statistics.amounts import count
 from analysis.study.load import load_study
 from analysis.study.study import Study
 from analysis.terminal.console import messages, output, print_json, say
+from sim.estimate import Estimates, has_estimate
 from sim.scenario import Problem, ScenarioError
+
+_LONG_S: Final = 300.0
+"""A study that takes longer is not begun by the way."""
 
 
 def check_command(request: CheckCommand) -> int:
@@ -90,4 +96,21 @@ def _size(study: Study) -> tuple[int, str]:
     """Returns how many units a study has, or its first round if more may follow, and in words."""
     number, sought = first_round(study)
     units = count(number, "unit")
-    return number, f"{units} in the first round: {sought}" if sought else units
+    size = f"{units} in the first round: {sought}" if sought else units
+    return number, f"{size}{_time_to_run(study, number)}"
+
+
+def _time_to_run(study: Study, units: int) -> str:
+    """Returns how long so many units take, as far as that is long and an estimate knows it.
+
+    The baseline at the first and the last point stands for all: between them lies the load.
+    """
+    baseline = next(iter(study.variants))
+    ends = [study.scenario(point, baseline) for point in (study.points[0], study.points[-1])]
+    if not all(map(has_estimate, ends)):
+        return ""
+    estimates = Estimates()
+    seconds = study_seconds([estimates.of(each) for each in ends], units, cores())
+    if seconds < _LONG_S:
+        return ""
+    return f"; these units take about {rough_duration(seconds)} on {count(cores(), 'core')}"

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from analysis.cli.failures import CommandError, ExitStatus
+from analysis.cli.new_files import refuse_foreign
 from analysis.cli.study_app import DiffCommand
 from analysis.comparison.guards import Breach, Guard, breaches
 from analysis.comparison.moves import Move
@@ -49,13 +50,14 @@ def diff_command(request: DiffCommand) -> int:
 
 
 def _write(diff: StudyDiff, file: Path) -> None:
-    """Writes the page."""
-    from analysis.serve.compare import comparison_file
+    """Writes the page, over an older one if need be, but over no other file."""
+    from analysis.serve.compare import TITLE, comparison_file
 
     studies = [(of.folder.resolve().name, of) for of in (diff.a, diff.b)]
     if studies[0][0] == studies[1][0]:
         studies = [(str(of.folder), of) for of in (diff.a, diff.b)]
     try:
+        refuse_foreign(file, TITLE)
         write_text_whole(file, comparison_file(studies))
     except OSError as error:
         message = f"{file}: cannot be written ({error.strerror}); choose another file"

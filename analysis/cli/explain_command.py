@@ -6,7 +6,7 @@ No Spark, no tables of facts: a study that is done is read from its ``summary.js
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any, Final
 
@@ -22,11 +22,13 @@ from analysis.report.estimate_table import (
     print_verified,
 )
 from analysis.report.explained import Explained, explained
+from analysis.study.finished_study import load_folder
 from analysis.study.load import load_study
-from analysis.study.study import Study
+from analysis.study.study import Study, differences, document_of
 from analysis.study.study_folder import study_folder
 from analysis.terminal.console import output, print_json, say
 from sim.estimate import Estimate
+from sim.scenario.problems import shown
 
 MOST_POINTS: Final = 3
 """Points that are explained; ``--set`` asks for another one."""
@@ -102,11 +104,25 @@ def _summary(request: ExplainCommand, study: Study) -> Mapping[str, Any]:
         message = f"{folder}: holds no finished study to verify against"
         raise CommandError(f"{message}; run it with: {command(*words)}") from None
     known = {row["variant"] for row in rows}
-    missing = [name for name in study.variants if name not in known]
-    if missing:
-        message = f"{folder}: is of another scenario (it has no variant {missing[0]})"
+    missing = [f"it has no variant {name}" for name in study.variants if name not in known]
+    differs = missing or list(_differences(load_folder(folder), study))
+    if differs:
+        message = f"{folder}: is of another scenario ({differs[0]})"
         raise CommandError(f"{message}; run this one with: {command(*words)}")
     return dict(found)
+
+
+def _differences(there: Study, study: Study) -> Iterator[str]:
+    """Yields by what the cases that are explained differ from those that a folder's study has."""
+    for point in study.points[:MOST_POINTS]:
+        for variant in study.variants:
+            if there.resolver.digest(point, variant) != study.resolver.digest(point, variant):
+                own, other = (
+                    document_of(each.scenario(point, variant)) | {"about": ""}
+                    for each in (study, there)
+                )
+                for key, value in differences(own, other).items():
+                    yield f"its {variant} has {key}: {shown(value)}"
 
 
 def _say_verified(explained: Sequence[Explained], summary: Mapping[str, Any]) -> None:

@@ -27,7 +27,7 @@ def init_command(request: InitCommand) -> int:
     if not request.files:
         message = "init: no measurements; give --fio, --ping or --tikv, or several of them"
         raise CommandError(message)
-    if request.prometheus and request.tikv is None:
+    if request.prometheus and not request.tikv:
         metrics = request.prometheus[0]
         raise CommandError(f"{metrics}: metrics need the cluster's tikv.toml; add --tikv")
     measured, document, lines = _measured(request)
@@ -40,7 +40,7 @@ def _measured(request: InitCommand) -> tuple[MeasuredCluster, dict[str, Any], li
     fio = request.fio or ()
     runs, disks = read_disks(fio, request.name, request.machine) if fio else ([], [])
     network = read_network_files(request.ping, request.name) if request.ping else None
-    tikv = None if request.tikv is None else read_tikv(request.tikv, request.prometheus or ())
+    tikv = read_tikv(request.tikv, request.prometheus or ()) if request.tikv else None
     document: dict[str, Any] = {}
     lines: list[str] = []
     if disks:

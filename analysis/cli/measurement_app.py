@@ -32,7 +32,7 @@ _Ping = Annotated[
         "--ping", "--sockperf", "--iperf3", metavar="FILE...", help="Their output, for the network."
     ),
 ]
-_Toml = Annotated[Path | None, typer.Option(metavar="FILE", help="A tikv.toml.")]
+_Toml = Annotated[list[Path] | None, typer.Option(metavar="FILE", help="One tikv.toml.")]
 _Metrics = Annotated[
     list[Path] | None,
     typer.Option(metavar="FILE...", help="Range queries' JSON, for CPU costs; needs --tikv."),
@@ -75,8 +75,8 @@ class InitCommand(CommandLine):
     @property
     def files(self) -> list[Path]:
         """All that is read."""
-        toml = [] if self.tikv is None else [self.tikv]
-        return [*(self.fio or ()), *(self.ping or ()), *toml, *(self.prometheus or ())]
+        given = (self.fio, self.ping, self.tikv, self.prometheus)
+        return [file for files in given for file in files or ()]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

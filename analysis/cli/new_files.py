@@ -50,6 +50,17 @@ def write_new(
     return kept
 
 
+def refuse_foreign(path: Path, mark: str) -> None:
+    """Refuses to write over a file that does not have the mark of what the command itself makes.
+
+    Raises:
+        CommandError: if it exists without.
+    """
+    if path.is_file() and mark.encode() not in path.read_bytes():
+        message = "exists, and this command has not written it; name another file"
+        raise CommandError(f"{path}: {message}")
+
+
 def _says(path: Path, text: str) -> bool:
     try:
         return path.is_file() and path.read_text(encoding="utf-8") == text

@@ -23,10 +23,10 @@ def beyond_capacity(cases: Iterable[LintedCase]) -> Iterator[ScenarioWarning]:
     if not has_estimate(most):
         return
     busiest = estimate(most).busiest
-    if busiest.utilisation < FAR_TOO_MUCH:
+    if busiest.used < FAR_TOO_MUCH:
         return
-    percent = f"{100 * busiest.utilisation:.0f} %"
-    carried = float(f"{rate_per_s / busiest.utilisation:.2g}")
+    percent = f"{100 * busiest.used:.0f} %"
+    carried = float(f"{rate_per_s / busiest.used:.2g}")
     yield ScenarioWarning(
         "workload.rate",
         f"{busiest.name} would have to be {percent} busy: what arrives piles up, "

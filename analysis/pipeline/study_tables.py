@@ -47,6 +47,7 @@ def units_table(done: Mapping[Unit, UnitRecord]) -> pd.DataFrame:
             "warmup_windows": record.warmup_windows,
             "verdict": record.verdict,
             "verdict_reason": record.verdict_reason,
+            "others_went_on": record.others_went_on,
             "measured_s": record.measured_s,
             "simulated_s": record.simulated_ns / NS_PER_S,
             "events": record.events,

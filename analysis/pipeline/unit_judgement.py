@@ -59,6 +59,7 @@ class JudgedUnit(NamedTuple):
     warmup_windows: int
     verdict: Verdict
     reason: str
+    others_went_on: bool = False
 
 
 def judged_unit(folder: Path, scenario: Scenario, simulated_ns: int) -> JudgedUnit:
@@ -110,7 +111,7 @@ def judged_unit(folder: Path, scenario: Scenario, simulated_ns: int) -> JudgedUn
             found = untold
         if stopped is not None and (event_ns is not None or found.verdict.carried):
             found = stopped
-    return JudgedUnit(first, found.verdict, found.reason)
+    return JudgedUnit(first, *found)
 
 
 def _fall(

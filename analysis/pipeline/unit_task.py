@@ -136,6 +136,7 @@ def _simulate(
         warmup_windows=judged.warmup_windows,
         verdict=str(judged.verdict),
         verdict_reason=judged.reason,
+        others_went_on=judged.others_went_on,
         events=result.events,
         transactions=result.transactions,
         violations=list(result.violations),

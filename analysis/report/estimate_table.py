@@ -5,7 +5,7 @@ Plain text when the output is no terminal.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from rich.console import Console
@@ -98,13 +98,23 @@ def _stations(estimates: Mapping[str, Estimate]) -> ReportTable:
     for place, each in enumerate(estimates.values()):
         for station in each.stations:
             by_name.setdefault(station.name, [None] * len(estimates))[place] = station
+    rows = [row for name, of in by_name.items() for row in _rows_of_station(name, of)]
     return by_variant(
-        "", "", [f"{name}\nbusy ms/job wait" for name in estimates],
-        ((_servers(name, of), map(_station, of)) for name, of in by_name.items()),
+        "", "", [f"{name}\nbusy ms/job wait" for name in estimates], rows,
         "ms/job: mean time of one; wait: jobs in line at one node, on average; a store poller that "
         "waits for the raft log is not busy, but takes no mail; raft_log, which writes all "
         "that waits at once, is not called busiest",
     )  # fmt: skip
+
+
+def _rows_of_station(
+    name: str, of: Sequence[Station | None]
+) -> Iterator[tuple[str, Iterable[str]]]:
+    """Yields a station over all stores, and where it differs much at the fullest one."""
+    yield _servers(name, of), map(_station, of)
+    fullest = [None if each is None else each.fullest for each in of]
+    if any(fullest):
+        yield "  fullest store", [DASH if each is None else f"{each:4.0%}" for each in fullest]
 
 
 def _servers(name: str, stations: Sequence[Station | None]) -> str:
@@ -145,19 +155,27 @@ def print_cost(console: Console, estimates: Sequence[Estimate], units: int, core
     """
     events = sum(each.cost.events for each in estimates) / len(estimates)
     seconds = sum(each.cost.seconds for each in estimates) / len(estimates)
+    whole = study_seconds(estimates, units, cores)
     memory = max(each.cost.memory_bytes for each in estimates)
     lines = [
         f"{count(estimates[0].regions, 'region')}; {large_count(events, 'event')} a unit, "
         f"{memory / 1e6:,.0f} MB in one process",
-        f"{count(units, 'unit')} of about {_duration(seconds)} on one core: about "
-        f"{_duration(seconds * units / min(cores, units))} on {cores} cores, and 10 s for Spark; "
+        f"{count(units, 'unit')} of about {rough_duration(seconds)} on one core: about "
+        f"{rough_duration(whole)} on {cores} cores, and 10 s for Spark; "
         "rough, within a factor of two",
     ]
     for line in lines:
         console.print(Text(f"  {line}"), soft_wrap=True)
 
 
-def _duration(seconds: float) -> str:
+def study_seconds(estimates: Sequence[Estimate], units: int, cores: int) -> float:
+    """Returns how long units like those that were estimated take on so many cores."""
+    mean = sum(each.cost.seconds for each in estimates) / len(estimates)
+    return mean * units / min(cores, units)
+
+
+def rough_duration(seconds: float) -> str:
+    """Returns a time that is right within a factor of two."""
     if seconds < 1:
         return "a second"
     if seconds < 100:

@@ -19,7 +19,6 @@ from numpy.typing import NDArray
 from scipy.special import bdtrc
 
 from analysis.metrics.row_table import POINT
-from analysis.statistics.outage import OTHERS_WENT_ON
 from analysis.statistics.saturation import DRIFT_LEVEL, Verdict
 from analysis.study.units import at_point
 
@@ -102,7 +101,7 @@ def unit_facts(units: pd.DataFrame, points: Sequence[Mapping[str, Any]]) -> list
     """Returns for each point and variant the verdicts of its units and the warm-up left out.
 
     Args:
-        units: as for ``refusals``, with ``warmup_windows`` and ``window_ns``.
+        units: as for ``refusals``, with ``others_went_on``, ``warmup_windows`` and ``window_ns``.
         points: by ``point_index``.
     """
     return [
@@ -110,27 +109,25 @@ def unit_facts(units: pd.DataFrame, points: Sequence[Mapping[str, Any]]) -> list
             "point": dict(points[point]),
             "variant": variant,
             "verdicts": case["verdict"].value_counts(sort=False).to_dict(),
-            "reason": _reason(case),
+            **_worst(case),
             "warmup_s": _spread(case["warmup_windows"] * case["window_ns"] / 1e9),
         }
         for point, variant, case in _cases(units)
     ]
 
 
-def _reason(case: pd.DataFrame) -> str:
+def _worst(case: pd.DataFrame) -> dict[str, Any]:
     """Returns what is said of the first unit with the worst verdict and the most to say of it.
 
     An outage in which others went on is less than one in which all stopped.
     """
-
-    def weight(words: str) -> tuple[bool, int]:
-        return not words.endswith(OTHERS_WENT_ON), words.count("; ")
-
-    for verdict in (*WORST_FIRST, Verdict.STABLE):
-        said = case.loc[case["verdict"] == str(verdict), "verdict_reason"]
-        if len(said):
-            return max(map(str, said), key=weight)
-    return ""
+    worst = next(
+        each for each in (*WORST_FIRST, Verdict.STABLE) if str(each) in set(case["verdict"])
+    )
+    of_it = case[case["verdict"] == str(worst)]
+    said = zip(of_it["verdict_reason"], of_it["others_went_on"], strict=True)
+    reason, went_on = max(said, key=lambda each: (not each[1], each[0].count("; ")))
+    return {"reason": str(reason), "others_went_on": bool(went_on)}
 
 
 def _spread(values: pd.Series[float]) -> dict[str, float]:

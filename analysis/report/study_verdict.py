@@ -8,7 +8,6 @@ from typing import Any, Final
 
 from analysis.experiments.case_words import case_words, stop_words
 from analysis.report.refusal import STOPPED, refused_for, verdict_lines
-from analysis.statistics.outage import OTHERS_WENT_ON
 from analysis.statistics.saturation import Verdict
 from analysis.study.study_outcome import StudyOutcome
 from analysis.study.units import at_point
@@ -118,8 +117,7 @@ def _sentence(units: Sequence[Mapping[str, Any]]) -> str:
         names = [
             at_point(case["variant"], case["point"])
             for case in units
-            if verdict in _came_to(case["verdicts"])
-            and case["reason"].endswith(OTHERS_WENT_ON) is went_on
+            if verdict in _came_to(case["verdicts"]) and case["others_went_on"] is went_on
         ]
         if names:
             return f"{_where(names, len(units))}{what}."

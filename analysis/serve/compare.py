@@ -33,6 +33,8 @@ from analysis.serve.shipped_files import shipped
 from analysis.serve.studies import NoStudyError
 from analysis.study.study_folder import StudyFolderError
 
+TITLE: Final = "Comparison – Pessim"
+"""By which a page that was written as a file is known again."""
 MOST_STUDIES: Final = 6
 _MOST_CHANGES: Final = 40
 _MOST_OTHERS: Final = 40
@@ -77,7 +79,7 @@ def comparison_file(studies: Named) -> str:
     styles = ("page.css", *CHART_STYLES, "serve.css")
     parts = inlined(styles, (*CHART_SCRIPTS, "compare.js"), shipped)
     template = environment(__package__).get_template("compare_file.html.j2")
-    return template.render(found=found, data=chart_data(found), **parts)
+    return template.render(title=TITLE, found=found, data=chart_data(found), **parts)
 
 
 def chart_data(found: dict[str, Any]) -> Markup:

@@ -170,7 +170,7 @@ def _document(made: Estimate) -> dict[str, Any]:
             for each in made.stations
         ],
         "bottleneck": made.bottleneck,
-        "busiest": made.busiest.utilisation,
+        "busiest": made.busiest.used,
         "saturated": made.is_saturated,
         "in_balance": made.in_balance,
         "path": made.lock_path if made.locks_per_txn else "none",

@@ -28,8 +28,6 @@ from analysis.statistics.slowdown import Slowdown, Stragglers, outlasts
 from analysis.statistics.unfinished import Unfinished, unfinished_words
 from analysis.statistics.warmup import FEWEST_WINDOWS
 
-OTHERS_WENT_ON: Final = "others went on to the end"
-"""Ends what is said of an outage in which some transactions never came back, but not all."""
 _THE_END: Final = 5
 """Part of the time measured, so that many to the whole, in which others went on."""
 
@@ -64,9 +62,10 @@ def outage(
         said.append(f"{unfinished_words(unfinished.count, unfinished.oldest_s)}{ended}")
     if unfinished.overdue or nothing or stopped:
         the_end = len(measured) * (_THE_END - 1) // _THE_END
-        if not stopped and measured[the_end:].any():
-            said.append(OTHERS_WENT_ON)
-        return Judgement(Verdict.OUTAGE, "; ".join(said))
+        others_went_on = not stopped and bool(measured[the_end:].any())
+        if others_went_on:
+            said.append("others went on to the end")
+        return Judgement(Verdict.OUTAGE, "; ".join(said), others_went_on)
     return Judgement(Verdict.DEGRADED, "; ".join(said)) if said else None
 
 

@@ -81,6 +81,8 @@ class Judgement(NamedTuple):
 
     verdict: Verdict
     reason: str = ""
+    others_went_on: bool = False
+    """Of an outage: whether some transactions never came back, but not all."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -77,6 +77,8 @@ class UnitRecord:
     """Digest of the source of the model that made the facts."""
     digests: dict[str, str] = field(default_factory=dict)
     """SHA-256 of each fact file."""
+    others_went_on: bool = False
+    """Of a unit that had an outage: whether only some transactions never came back."""
 
     @property
     def measured_s(self) -> float:

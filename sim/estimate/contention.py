@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from sim.estimate.transaction_plan import RequestKind, TransactionPlan, count_rounds
+from sim.estimate.transaction_plan import RequestKind, Stretch, TransactionPlan, count_rounds
 
 _SURELY_HOT: Final = 12
 """A key drawn this often in the sample is hot by nature, not by luck."""
@@ -19,6 +19,8 @@ class Contention:
     """Probability that two transactions lock a common key, summed over keys."""
     hottest: float = 0.0
     """Share of the transactions that lock the hottest key; 0 if no key is hot by nature."""
+    hottest_unlocked: float = 0.0
+    """Likewise, of those that write a key without having locked it: statements in auto-commit."""
     statements_held: float = 0.0
     """Statements between a lock and its transaction's commit, COMMIT included."""
     pause_held_ns: float = 0.0
@@ -41,7 +43,8 @@ class OwnLocks:
 
 def contention_of(plans: Sequence[TransactionPlan]) -> Contention:
     """Returns how often a sample's transactions want the same key, and for how long."""
-    times = Counter(key for plan in plans for key in plan.locked_at)
+    holding = [(plan, _held_keys(plan)) for plan in plans]
+    times = Counter(key for _, held in holding for key in held)
     if not times:
         return Contention()
     pairs = len(plans) * (len(plans) - 1)
@@ -50,12 +53,13 @@ def contention_of(plans: Sequence[TransactionPlan]) -> Contention:
     found = Contention(
         collision=sum(n * (n - 1) for n in times.values()) / pairs,
         hottest=most / len(plans) if hot else 0.0,
+        hottest_unlocked=_hottest_unlocked(plans),
     )
     held = [
-        (plan, plan.held(key))
-        for plan in plans
-        if not hot or hottest in plan.locked_at
-        for key in plan.locked_at
+        (plan, until_end)
+        for plan, keys in holding
+        if not hot or hottest in keys
+        for key, until_end in keys.items()
         if not hot or times[key] > 1
     ]
     share = 1 / len(held)
@@ -65,6 +69,26 @@ def contention_of(plans: Sequence[TransactionPlan]) -> Contention:
         rounds = plan.rounds[len(plan.rounds) - until_end.rounds :]
         count_rounds(found.rounds_held, rounds, share)
     return found
+
+
+def _held_keys(plan: TransactionPlan) -> dict[bytes, Stretch]:
+    """Returns the keys that a transaction holds for a while, and for how long.
+
+    A statement in auto-commit holds what it writes from its prewrite on.
+    """
+    held = {key: plan.held(key) for key in plan.locked_at}
+    for place, together in enumerate(plan.rounds):
+        left = Stretch(0, 0, len(plan.rounds) - place)
+        held |= {key: left for each in together if each.is_optimistic for key in each.keys}
+    return held
+
+
+def _hottest_unlocked(plans: Sequence[TransactionPlan]) -> float:
+    """Returns the share of the transactions that write the hottest key without its lock."""
+    requests = [each for plan in plans for together in plan.rounds for each in together]
+    times = Counter(key for each in requests if each.is_optimistic for key in each.keys)
+    most = max(times.values(), default=0)
+    return most / len(plans) if most >= _SURELY_HOT else 0.0
 
 
 def own_locks_of(weighted: Sequence[tuple[float, TransactionPlan]]) -> OwnLocks:

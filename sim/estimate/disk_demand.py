@@ -13,6 +13,7 @@ from typing import Final
 
 from sim.distributions import mean_ns, squared_cv
 from sim.estimate.footprint import Footprint
+from sim.estimate.store_shares import StoreShare
 from sim.hardware.disk import DiskSpec
 from sim.hardware.file_system import FILE_SYSTEMS, metadata_share
 from sim.protocol.encoding import ENTRY_OVERHEAD_BYTES, KV_APPLY_BYTES, KV_BATCH_BYTES
@@ -53,10 +54,18 @@ class DiskLoad:
 class DiskDemand:
     """What one store writes per transaction and per write of its log."""
 
-    def __init__(self, scenario: Scenario, footprint: Footprint, lock_share: float) -> None:
+    def __init__(
+        self,
+        scenario: Scenario,
+        footprint: Footprint,
+        lock_share: float,
+        share: StoreShare,
+        copies: float,
+    ) -> None:
+        """Args: ``copies`` is the part of the cluster's commands that the store applies."""
         hardware, lsm = scenario.hardware, scenario.hardware.lsm
         self._lsm, self._stores = lsm, scenario.cluster.stores
-        self._copies = scenario.cluster.replicas / scenario.cluster.stores
+        self._copies = copies
         self._format = LogFormat.of(scenario)
         self._metadata = FILE_SYSTEMS[hardware.file_system]
         self.raft = hardware.raft_disk
@@ -68,7 +77,9 @@ class DiskDemand:
         self.append_ns = mean_ns(self.raft.append)
         self.append_scv = squared_cv(self.raft.append)
         self.fetch_ns = mean_ns(self.kv.fetch or self.kv.append)
-        self._fetches = sum(each.fetches for each in footprint.requests.values())
+        self._fetches = sum(
+            each.fetches * share.led.get(kind, 1.0) for kind, each in footprint.requests.items()
+        )
         self._block_bytes = hardware.stored_bytes(scenario.tikv.block_bytes)
         self._proposed = footprint.proposed(lock_share)
 
@@ -76,22 +87,19 @@ class DiskDemand:
         """Returns the bytes of so many entries that a store appends a second, as Raft counts."""
         return txn_per_s * self._proposed.raft * self._copies + entries * ENTRY_OVERHEAD_BYTES
 
-    def load(
-        self, txn_per_s: float, fsyncs: float, entries: float, applied_copies: float
-    ) -> DiskLoad:
+    def load(self, txn_per_s: float, fsyncs: float, entries: float) -> DiskLoad:
         """Returns what a store does to its disks.
 
         Args:
             txn_per_s: transactions of the whole cluster.
             fsyncs: writes of this store's log per second.
             entries: that they write.
-            applied_copies: of the cluster's commands, the part that this store applies.
         """
         logged = self.appended_bytes(txn_per_s, entries) + entries * self._format.item_bytes
         payload = logged / max(fsyncs, 1e-9)
         payload = self._compressed(payload + self._format.batch_bytes)
         metadata = metadata_share(self._format.file, payload, self.raft.page_bytes)
-        applied = txn_per_s * applied_copies
+        applied = txn_per_s * self._copies
         data, tombstones = applied * self._proposed.data_cf, applied * self._proposed.tombstones
         amplified = (
             (data, self._lsm.write_amplification),

@@ -14,6 +14,7 @@ from sim.estimate.left_out import left_out
 from sim.estimate.load_warnings import LoadWarning, load_warnings
 from sim.estimate.machines import client_machine
 from sim.estimate.run_cost import RunCost, run_cost
+from sim.estimate.store_shares import UNEVEN
 from sim.estimate.throughput import Balance, balance_of
 from sim.estimate.transaction_plan import RequestKind
 from sim.fact_names import LOG_WRITER
@@ -42,6 +43,14 @@ class Station:
     """Mean time of one job; None: nothing is in balance."""
     queue: float | None
     """Jobs of one node that wait, on average; None: it has no queue of its own, or it grows."""
+    fullest: float | None = None
+    """Utilisation at the store with the most to do, and of the apply thread with the hottest
+    region; None: not much more."""
+
+    @property
+    def used(self) -> float:
+        """Utilisation where it is greatest."""
+        return self.fullest or self.utilisation
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +96,7 @@ class Estimate:
     @property
     def in_balance(self) -> bool:
         """Whether every station can do what is asked; otherwise queues grow without end."""
-        return self.arrivals == "closed" or self.busiest.utilisation <= 1
+        return self.arrivals == "closed" or self.busiest.used <= 1
 
     @property
     def bytes_per_txn(self) -> float | None:
@@ -102,7 +111,7 @@ class Estimate:
     @property
     def is_saturated(self) -> bool:
         """Whether a station is too busy for the estimate to be more than a hint."""
-        return max(self.busiest.utilisation, self.in_rounds) > _SATURATED
+        return max(self.busiest.used, self.in_rounds) > _SATURATED
 
 
 def estimate(scenario: Scenario, drawn: Footprint | None = None) -> Estimate:
@@ -117,7 +126,7 @@ def estimate(scenario: Scenario, drawn: Footprint | None = None) -> Estimate:
     balance = balance_of(scenario, footprint)
     stations = _stations(scenario, footprint, balance)
     busiest = max(
-        (each for each in stations if each.name != LOG_WRITER), key=lambda each: each.utilisation
+        (each for each in stations if each.name != LOG_WRITER), key=lambda each: each.used
     )
     in_rounds = balance.load.pollers.busy / scenario.tikv.store_pool_size
     committed = balance.txn_per_s * footprint.committed
@@ -146,11 +155,9 @@ def estimate(scenario: Scenario, drawn: Footprint | None = None) -> Estimate:
         regions=len(footprint.regions.routes),
         cost=run_cost(scenario, footprint, balance),
         warnings=tuple(
-            load_warnings(
-                scenario, footprint, balance, _with_limit(busiest, balance), busiest.utilisation
-            )
+            load_warnings(scenario, footprint, balance, _with_limit(busiest, balance), busiest.used)
         ),
-        left_out=tuple(left_out(scenario, max(busiest.utilisation, in_rounds))),
+        left_out=tuple(left_out(scenario, footprint, max(busiest.used, in_rounds))),
     )
     return whole if whole.in_balance else _out_of_balance(whole)
 
@@ -159,9 +166,10 @@ def _with_limit(busiest: Station, balance: Balance) -> str:
     """Returns a station's name, and of a disk which of its limits is near."""
     disk = balance.store.disk
     spec = disk.by_station.get(busiest.name)
+    where = "" if busiest.fullest is None else " of the fullest store"
     if spec is None:
-        return busiest.name
-    return f"{busiest.name} ({disk.limit(balance.load.disk, spec)})"
+        return busiest.name + where
+    return f"{busiest.name}{where} ({disk.limit(balance.load.disk, spec)})"
 
 
 def _out_of_balance(found: Estimate) -> Estimate:
@@ -229,7 +237,12 @@ _ORDER: Final = (
 def _stations(scenario: Scenario, footprint: Footprint, balance: Balance) -> tuple[Station, ...]:
     stations = {
         name: Station(
-            name, pool.busy / pool.servers, pool.servers, pool.service_ns / NS_PER_MS, pool.queue
+            name,
+            pool.busy / pool.servers,
+            pool.servers,
+            pool.service_ns / NS_PER_MS,
+            pool.queue,
+            _where_fullest(name, balance),
         )
         for name, pool in balance.load.stations.items()
     }
@@ -246,3 +259,13 @@ def _stations(scenario: Scenario, footprint: Footprint, balance: Balance) -> tup
             machines.queue(rate),
         )
     return tuple(stations[name] for name in _ORDER if name in stations)
+
+
+def _where_fullest(name: str, balance: Balance) -> float | None:
+    """Returns how busy a station is at the fullest store, if that is much more than on average."""
+    fullest = balance.fullest or balance.load
+    mean, pool = balance.load.stations[name], fullest.stations[name]
+    used = pool.busy / pool.servers
+    if name == "apply":
+        used = max(used, fullest.hottest_applies)
+    return used if used > UNEVEN * mean.busy / mean.servers else None

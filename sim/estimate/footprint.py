@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, fields
 from typing import Final
 
 from sim.estimate.contention import Contention, OwnLocks, contention_of, own_locks_of
+from sim.estimate.store_shares import BUSY, EVEN, UNEVEN, StoreShare, requests_of, store_shares
 from sim.estimate.transaction_plan import (
     PlannedRequest,
     Planner,
@@ -30,9 +31,6 @@ from sim.workload.tpcc.workload import DEFAULT_MIX
 
 SAMPLE: Final = 300
 """Transactions drawn. The rarest class of TPC-C is then met a dozen times."""
-
-_BUSY: Final = 8
-"""A region drawn more often than this is taken as it was drawn."""
 
 
 @dataclass(slots=True)
@@ -105,6 +103,8 @@ class Footprint:
     region_groups: Sequence[AlikeRegions] = ()
     contention: Contention = field(default_factory=Contention)
     own_locks: OwnLocks = field(default_factory=OwnLocks)
+    stores: Sequence[StoreShare] = ()
+    """What each store has of it."""
 
     @property
     def lock_requests(self) -> float:
@@ -115,6 +115,13 @@ class Footprint:
     def all_requests(self) -> float:
         """Requests of all kinds per transaction."""
         return sum(each.count for each in self.requests.values())
+
+    @property
+    def fullest(self) -> StoreShare | None:
+        """The share of the store that leads most of the load; None: no store has much more."""
+        counts = {kind: each.count for kind, each in self.requests.items()}
+        share = max(self.stores, key=lambda each: each.of(counts), default=EVEN)
+        return share if max(share.of(counts)) > UNEVEN else None
 
     def proposed(self, lock_share: float) -> Requests:
         """Returns all commands together, with this part of the lock requests."""
@@ -137,6 +144,7 @@ class Sample:
     """How likely a row is not in a store's caches."""
     table_of_region: Mapping[RegionId, int]
     """Number of the table in which a region begins."""
+    stores: int
 
 
 def draw(scenario: Scenario, transactions: int = SAMPLE) -> Sample:
@@ -154,6 +162,7 @@ def draw(scenario: Scenario, transactions: int = SAMPLE) -> Sample:
         shares,
         misses_by_table(scenario, workload.tables()),
         _tables_of(regions, workload),
+        scenario.cluster.stores,
     )
 
 
@@ -186,7 +195,7 @@ def mean_of(sample: Sample, mix: Mapping[str, float] | None = None) -> Footprint
         for together in (*plan.rounds, plan.background):
             for kind, _ in {(each.kind, each.region.stores[0]) for each in together}:
                 footprint.requests[kind].arrivals += weight
-        requests = [each for together in (*plan.rounds, plan.background) for each in together]
+        requests = requests_of(plan)
         for request in requests:
             footprint.requests[request.kind].add(_demand(request, sample.misses), weight)
         commands = [request for request in requests if request.records is not None]
@@ -195,7 +204,9 @@ def mean_of(sample: Sample, mix: Mapping[str, float] | None = None) -> Footprint
             visits[region_id] += weight  # type: ignore[assignment]
     footprint.region_groups = _region_groups(written, visits, sample.table_of_region)
     footprint.contention = contention_of(plans)
-    footprint.own_locks = own_locks_of([(weights[plan.name] / len(plans), plan) for plan in plans])
+    weighted = [(weights[plan.name] / len(plans), plan) for plan in plans]
+    footprint.own_locks = own_locks_of(weighted)
+    footprint.stores = store_shares(weighted, sample.regions, sample.table_of_region, sample.stores)
     return footprint
 
 
@@ -241,7 +252,7 @@ def _region_groups(
     groups: defaultdict[tuple[int, RegionId | None], AlikeRegions] = defaultdict(AlikeRegions)
 
     def group_of(region_id: RegionId) -> AlikeRegions:
-        return groups[table_of_region[region_id], region_id if drawn[region_id] > _BUSY else None]
+        return groups[table_of_region[region_id], region_id if drawn[region_id] > BUSY else None]
 
     for region_id in table_of_region:
         group_of(region_id).regions += 1

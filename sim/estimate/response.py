@@ -14,50 +14,19 @@ Statistics). Transactions that want the same key wait for each other.
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from math import exp, sqrt
-from operator import add
+from math import exp
 from typing import NamedTuple
 
 from sim.client.tidb import CLIENT_WAKES
 from sim.distributions import mean_ns
+from sim.estimate.delay import Delay
 from sim.estimate.footprint import Footprint
 from sim.estimate.machines import client_machine, statement_ns, tidb_nodes
 from sim.estimate.store import StoreLoad, StoreModel
 from sim.estimate.transaction_plan import RequestKind
-from sim.queueing.formulas import order_statistic_mean
 from sim.scenario.resolved import Scenario
 from sim.transport.nodes import CLIENT_NAME, PD_NAME, store_name, tidb_name, zones_of
 from sim.units import NS_PER_S
-
-
-class Delay(NamedTuple):
-    """A time: one part is always the same, one varies."""
-
-    fixed: float = 0.0
-    random: float = 0.0
-    variance: float = 0.0
-
-    @classmethod
-    def of(cls, fixed: float, random: float = 0.0) -> "Delay":
-        """Returns a time whose random part is exponential."""
-        return cls(fixed, random, random**2)
-
-    @property
-    def mean(self) -> float:
-        """Of both parts."""
-        return self.fixed + self.random
-
-    def then(self, other: "Delay") -> "Delay":
-        """Returns both, one after the other."""
-        return Delay(*map(add, self, other))
-
-    def until(self, needed: int, count: int) -> float:
-        """Returns the mean time until ``needed`` of ``count`` such delays are over.
-
-        Exact for an exponential part; the less it varies, the less it matters who is first.
-        """
-        deviations = order_statistic_mean(count, needed, 1.0) - 1
-        return self.mean + sqrt(self.variance) * deviations
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +47,20 @@ class Response:
     def lock(self) -> float:
         """Of a lock request; 0 without any."""
         return self.requests.get("lock", 0.0)
+
+    def or_at(self, other: "Response", share: float) -> "Response":
+        """Returns the mean of both, if this share of the requests goes to another store."""
+
+        def mean(here: float, there: float) -> float:
+            return (1 - share) * here + share * there
+
+        return Response(
+            {kind: mean(ns, other.requests[kind]) for kind, ns in self.requests.items()},
+            {kind: mean(ns, other.services[kind]) for kind, ns in self.services.items()},
+            mean(self.transaction, other.transaction),
+            mean(self.held, other.held),
+            mean(self.retries, other.retries),
+        )
 
 
 class LockConflicts(NamedTuple):
@@ -127,13 +110,17 @@ class ResponseTimes:
         share = sum(crossing) / len(crossing)
         return (1 - share) * near_ns + share * mean_ns(network.cross_zone)
 
-    def at(self, store: StoreModel, load: StoreLoad) -> Response:
-        """Returns all times at a load."""
+    def at(self, store: StoreModel, load: StoreLoad, beside: StoreLoad | None = None) -> Response:
+        """Returns all times at a store's load; ``beside`` is that of its followers, if another."""
         footprint, apply = self._footprint, load.stations["apply"]
         proposed = self._handled(load)
         applied = Delay.of(apply.hop_ns, load.applied_ns)
         finished = self._write_finished(load)
-        durable = proposed.then(self._replicated(store, load)).then(applied).then(finished)
+        durable = (
+            proposed.then(self._replicated(store, load, beside or load))
+            .then(applied)
+            .then(finished)
+        )
         in_pool = self._scenario.tikv.pool_answers_proposed
         answered = proposed.then(finished) if in_pool else proposed
         raft: dict[RequestKind, Delay] = {
@@ -175,19 +162,26 @@ class ResponseTimes:
         ahead = (load.pollers.taken - 1) / 2 * load.message_ns
         return Delay.of(load.message_ns + load.woken * load.hop_ns, load.mail_wait_ns + ahead)
 
-    def _replicated(self, store: StoreModel, load: StoreLoad) -> Delay:
+    def _replicated(self, store: StoreModel, load: StoreLoad, beside: StoreLoad) -> Delay:
         """Returns the time from a command's being proposed until its commit."""
         followers = self._scenario.cluster.replicas - 1
-        rest = (load.pollers.batch - 1) / 2 * load.message_ns
-        waits = max(0.0, load.pollers.log_wait - load.write_ns)
-        varies = min(1.0, store.disk.append_scv**0.5) * load.write_ns
-        own = Delay.of(load.write_ns - varies, varies + rest + waits)
         if not followers:
-            return own
-        back = self._handled(load)
-        answer = Delay.of(self._between_stores + 2 * load.hop_ns, rest).then(back).then(own)
+            return self._logged(store, load)
+        rest, back = self._rest_of_round(beside), self._handled(load)
+        answer = Delay.of(self._between_stores + 2 * beside.hop_ns, rest)
+        answer = answer.then(self._handled(beside)).then(self._logged(store, beside))
         quorum = answer.until((followers + 1) // 2, followers)
         return answer._replace(fixed=quorum - answer.random).then(back)
+
+    def _logged(self, store: StoreModel, load: StoreLoad) -> Delay:
+        """Returns the time from a message's being handled until its entries are on the disk."""
+        waits = max(0.0, load.pollers.log_wait - load.write_ns)
+        varies = min(1.0, store.disk.append_scv**0.5) * load.write_ns
+        return Delay.of(load.write_ns - varies, varies + self._rest_of_round(load) + waits)
+
+    def _rest_of_round(self, load: StoreLoad) -> float:
+        """Returns how long a message that was handled waits for those after it in its round."""
+        return (load.pollers.batch - 1) / 2 * load.message_ns
 
     def _outside(self, load: StoreLoad) -> Delay:
         """Returns a request's time on TiDB, on the network, and on TiKV's gRPC threads."""

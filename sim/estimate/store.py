@@ -5,7 +5,8 @@ counted (``footprint``) or follow from mechanism: messages per command from repl
 entries, writes of the log from group commit (``pollers``), CPU that takes longer the more threads
 share the cores. Some depend on each other, so they are iterated until they stand still.
 
-All stores are alike: each leads, follows and serves its share.
+The mean store leads, follows and serves what all stores do on average; another one what its
+``StoreShare`` says.
 """
 
 from collections import Counter
@@ -27,6 +28,7 @@ from sim.estimate.regions import (
     mail_of_peers,
     ticks_per_s,
 )
+from sim.estimate.store_shares import EVEN, StoreShare
 from sim.estimate.transaction_plan import READS, RequestKind
 from sim.fact_names import LOG_WRITER
 from sim.queueing.formulas import finds_idle, in_queue, mean_wait
@@ -116,6 +118,8 @@ class StoreLoad:
     entries_per_command: float = 1.0
     applied_ns: float = 0.0
     """Of a command at an apply thread, its wait for it and for its turn in RocksDB included."""
+    hottest_applies: float = 0.0
+    """Share of the time in which the hottest region is applied, by one thread at a time."""
     applied_together: float = 1.0
     """Commands of a write to RocksDB."""
     visits_per_message: float = 1.0
@@ -176,29 +180,64 @@ class StoreLoad:
         That the log and its disk are busy all the time is no sign: they can do more at once.
         """
         busy = {name: each.busy / each.servers for name, each in self.stations.items()}
-        return max(self.grpc_used, *(busy | self.disks_asked | {LOG_WRITER: 0.0}).values())
+        return max(
+            self.grpc_used,
+            self.hottest_applies,
+            *(busy | self.disks_asked | {LOG_WRITER: 0.0}).values(),
+        )
 
 
 class StoreModel:
     """What does not depend on the load."""
 
-    def __init__(self, scenario: Scenario, footprint: Footprint, lock_share: float) -> None:
+    def __init__(
+        self,
+        scenario: Scenario,
+        footprint: Footprint,
+        lock_share: float,
+        share: StoreShare = EVEN,
+    ) -> None:
         self.scenario = scenario
         self.footprint = footprint
         self.lock_share = lock_share
         """Part of the lock requests that are proposed."""
-        self.disk = DiskDemand(scenario, footprint, lock_share)
+        self.share = share
+        self.led, self.kept = share.of(
+            {
+                kind: each.count * (lock_share if kind == "lock" else 1.0)
+                for kind, each in footprint.requests.items()
+                if each.records
+            }
+        )
+        """Of all commands, over the mean store's: those proposed here, and those applied here."""
+        self.copies = self.kept * scenario.cluster.replicas / scenario.cluster.stores
+        """Part of the cluster's commands that is applied here."""
+        counts = {kind: each.count for kind, each in footprint.requests.items()}
+        self.part = share.of(counts)[0] / scenario.cluster.stores
+        """Of all requests, those that come here."""
+        self.disk = DiskDemand(scenario, footprint, lock_share, share, self.copies)
         self.proposed = footprint.proposed(lock_share)
         """Per transaction."""
         groups = footprint.region_groups
         self._commands = np.array([each.locks * lock_share + each.others for each in groups])
         self._regions = np.array([each.regions for each in groups], dtype=np.float64)
+        of_regions = self._commands / self._regions
+        asked = float(self._commands.sum())
+        self._hottest = float(of_regions.max()) / asked if asked else 0.0
+        """Share of all commands that go to the hottest region."""
         hardware = scenario.hardware
         self._slowness = smt_slowness(
             hardware.store_cores, hardware.threads_per_core, hardware.cpu.smt_gain
         )
         self._grpc_shares = _grpc_shares(scenario)
         self._record_ns = record_ns(scenario.tikv, hardware.store_cpu)
+
+    def of_fullest(self) -> "StoreModel | None":
+        """Returns the same of the store with the most to do; None: all stores are alike."""
+        share = self.footprint.fullest
+        if share is None:
+            return None
+        return StoreModel(self.scenario, self.footprint, self.lock_share, share)
 
     def at(
         self,
@@ -216,9 +255,8 @@ class StoreModel:
             near: figures in balance at about this rate, from which fewer steps lead here.
         """
         scenario, groups = self.scenario, self.footprint.region_groups
-        copies = scenario.cluster.replicas / scenario.cluster.stores
         if near is None:
-            idle = self.disk.load(txn_per_s, 0, 0, copies)
+            idle = self.disk.load(txn_per_s, 0, 0)
             hop_ns = scenario.hardware.store_cpu.thread_hop_ns
             load = StoreLoad(txn_per_s, self.disk.append_ns, idle, hop_ns=hop_ns)
         else:
@@ -231,8 +269,8 @@ class StoreModel:
             load.step = 0.5 if step < _FAST_STEPS else 0.25
             before, pollers = load.on_the_way, load.pollers
             self._poll(load)
-            self._write(load, copies)
-            self._run_pools(load, copies, retries)
+            self._write(load)
+            self._run_pools(load, retries)
             pairs = zip(before, load.on_the_way, strict=True)
             if load.pollers.is_near(pollers, _STILL) and all(
                 abs(b - a) <= _STILL * b for b, a in pairs
@@ -246,12 +284,15 @@ class StoreModel:
         scenario = self.scenario
         tikv, stores, cpu = scenario.tikv, scenario.cluster.stores, scenario.hardware.store_cpu
         followers = scenario.cluster.replicas - 1
-        commands = load.txn_per_s * self.proposed.count / stores
+        of_mean_store = load.txn_per_s * self.proposed.count / stores
+        commands = of_mean_store * self.led
         entries = commands * load.entries_per_command
-        ticks, results = load.ticks_per_s / stores, commands * load.results_per_command
+        load.entries_per_s = of_mean_store * load.entries_per_command * self.kept * (1 + followers)
+        followed = load.entries_per_s - entries
+        ticks, results = load.ticks_per_s / stores, of_mean_store * load.results_per_command
+        results *= self.kept
         beats = 2 * followers * load.heartbeats_per_s / stores
-        load.entries_per_s = entries * (1 + followers)
-        load.carried_per_s = 2 * followers * entries + beats
+        load.carried_per_s = followers * entries + followed + beats
         load.messages_per_s = messages = commands + load.carried_per_s + ticks + results
         if not messages:
             return
@@ -274,7 +315,7 @@ class StoreModel:
                 results=results / messages,
                 results_together=load.applied_together,
                 met=load.met,
-                logging=(commands + followers * entries) / messages,
+                logging=(commands + followed) / messages,
                 write=load.write_ns,
                 write_scv=self.disk.append_scv,
                 workers=tikv.store_io_pool_size > 0,
@@ -309,18 +350,19 @@ class StoreModel:
             shared = entries_per_command(commands, regions, load.txn_per_s, wait_s)
             load.entries_per_command += load.step * (shared - load.entries_per_command)
 
-    def _write(self, load: StoreLoad, copies: float) -> None:
-        load.disk = self.disk.load(load.txn_per_s, load.fsyncs_per_s, load.entries_per_s, copies)
+    def _write(self, load: StoreLoad) -> None:
+        load.disk = self.disk.load(load.txn_per_s, load.fsyncs_per_s, load.entries_per_s)
         write_ns = self.disk.write_ns(load.disk)
         load.write_ns += load.step * (write_ns - load.write_ns)  # A full bucket would overshoot.
 
-    def _run_pools(self, load: StoreLoad, copies: float, retries: float) -> None:
+    def _run_pools(self, load: StoreLoad, retries: float) -> None:
         """The pools and gRPC, and how much threads slow each other down."""
         scenario, cpu = self.scenario, self.scenario.hardware.store_cpu
         pools = self._pools()
-        per_store = load.txn_per_s / scenario.cluster.stores
+        of_mean_store = load.txn_per_s / scenario.cluster.stores
         fetches = 0.0
         for kind, each in self.footprint.requests.items():
+            per_store = of_mean_store * self.share.led.get(kind, 1.0)
             pool = pools[self.pool_of(kind)]
             count = each.count + (retries if kind == "lock" else 0.0)
             fetches += per_store * each.fetches
@@ -330,13 +372,13 @@ class StoreModel:
             pool.busy += per_store * self.rows_ns(each, load) / NS_PER_S
         requests_per_s = sum(pool.jobs for pool in pools.values())
         scheduler = pools["scheduler"]
-        ended = per_store * self.proposed.count
-        finished = ended + per_store * self._answered_early()
+        ended = of_mean_store * self.led * self.proposed.count
+        finished = ended + of_mean_store * self._answered_early()
         scheduler.jobs += finished
         scheduler.busy += finished * cpu.tikv_finish_ns * load.slowness / NS_PER_S
         scheduler.in_groups = ended  # What a store leads of that which is applied together.
         scheduler.together = 1 + (load.applied_together - 1) / scenario.cluster.replicas
-        apply = self._apply(load, copies)
+        apply = self._apply(load)
         grpc = self._grpc(load, requests_per_s)
         cores = StationLoad(scenario.hardware.store_cores, requests_per_s)
         flushed = load.disk.flush + load.disk.compaction + load.disk.rewritten
@@ -385,13 +427,13 @@ class StoreModel:
         own = self.scenario.tikv.readpool_storage_normal_concurrency is not None
         return "storage_read_pool" if own and kind != "cop" else "read_pool"
 
-    def _apply(self, load: StoreLoad, copies: float) -> StationLoad:
+    def _apply(self, load: StoreLoad) -> StationLoad:
         """Returns the apply pool."""
         cpu, pool = (
             self.scenario.hardware.store_cpu,
             StationLoad(self.scenario.tikv.apply_pool_size),
         )
-        applied = load.txn_per_s * copies
+        applied = load.txn_per_s * self.copies
         pool.jobs = applied * self.proposed.count
         # Each peer's apply state is a record, too; it is written, and told, once a round.
         states = pool.jobs * load.results_per_command / self.scenario.cluster.replicas
@@ -401,6 +443,7 @@ class StoreModel:
         parsing_ns = pool.jobs * cpu.apply_command_ns
         parsing_ns += applied * self.proposed.records * cpu.apply_record_ns
         pool.busy = working = parsing_ns * load.slowness / NS_PER_S + inserting
+        load.hottest_applies = working * self._hottest / self.copies if self.copies else 0.0
         # What a round finds committed is applied together, each command on a thread while some are
         # idle, and the others one after the other.
         found = pool.jobs / (load.pollers.rounds * NS_PER_S) if pool.jobs else 0.0
@@ -445,7 +488,8 @@ class StoreModel:
         early = tikv.lock_mode == "pipelined" or tikv.in_memory_fallback == "pipelined"
         if not tikv.pipelined or not early or not tikv.pool_answers_proposed:
             return 0.0
-        return self.lock_share * self.footprint.requests.get("lock", Requests()).count
+        locks = self.footprint.requests.get("lock", Requests()).count
+        return self.lock_share * self.share.led.get("lock", 1.0) * locks
 
     def request_ns(self, kind: RequestKind) -> float:
         """Returns the CPU of a request in the read pool or the scheduler, on idle cores."""

@@ -42,6 +42,13 @@ class Balance:
     """The TiDB nodes, with lock requests that are sent again."""
     in_memory: bool
     think_ns: float
+    fullest: StoreLoad | None = None
+    """The load of the store with the most to do; None: all stores are alike."""
+
+    @property
+    def stores_used(self) -> float:
+        """Share of what it can do that the busiest station of any store is asked for."""
+        return max(self.load.used, self.fullest.used if self.fullest else 0.0)
 
 
 def locks_stay_in_memory(scenario: Scenario) -> bool:
@@ -73,27 +80,32 @@ def _balance(store: StoreModel, times: ResponseTimes, think_ns: float) -> Balanc
     """Returns the balance of a scenario whose lock tables refuse a given share."""
     scenario = store.scenario
     workload = scenario.workload
-    footprint = store.footprint
+    footprint, other = store.footprint, store.of_fullest()
     client, tidb = client_machine(scenario, footprint), tidb_nodes(scenario, footprint)
     in_memory = locks_stay_in_memory(scenario)
     tried: list[Balance] = []
 
     def at(txn_per_s: float) -> Balance:
         below = [each for each in tried if _NEAR * txn_per_s < each.txn_per_s <= txn_per_s]
-        near = max(below, key=lambda each: each.txn_per_s).load if below else None
+        near = max(below, key=lambda each: each.txn_per_s) if below else None
         opening = tidb.opening(txn_per_s)
-        load = store.at(txn_per_s, opening=opening, near=near)
+        load = store.at(txn_per_s, opening=opening, near=near.load if near else None)
         response, nodes = times.at(store, load), tidb
         if response.retries:
             nodes = tidb_nodes(scenario, footprint, response.retries)
             opening = nodes.opening(txn_per_s)
             load = store.at(txn_per_s, response.retries, opening, near=load)
-        tried.append(Balance(txn_per_s, load, response, store, nodes, in_memory, think_ns))
+        full = None
+        if other is not None:
+            before = near.fullest if near else None
+            full = other.at(txn_per_s, response.retries, opening, near=before)
+            response = response.or_at(times.at(other, full, load), other.part)
+        tried.append(Balance(txn_per_s, load, response, store, nodes, in_memory, think_ns, full))
         return tried[-1]
 
     def used(balance: Balance) -> float:
         rate = balance.txn_per_s
-        return max(balance.load.used, client.used(rate), balance.tidb.used(rate))
+        return max(balance.stores_used, client.used(rate), balance.tidb.used(rate))
 
     def bounded(txn_per_s: float) -> float:
         balance = at(txn_per_s)

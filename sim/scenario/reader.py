@@ -52,7 +52,8 @@ def read_text(text: str, name: str, loader: Any = yaml.SafeLoader) -> Node:
     """
     node = read_value(text, name, loader)
     if not isinstance(node.value, dict):
-        is_now = "empty" if node.value is None else shown(node.value)
+        # What a file that is no scenario says may be nobody's business: only its kind is told.
+        is_now = {type(None): "empty", list: "a list"}.get(type(node.value), "a single value")
         message = (
             f"a scenario is a mapping of sections, and this is {is_now}; "
             "write workload: {...} etc."

@@ -6,7 +6,9 @@ TiKV's: KB and KiB are both 1,024 bytes, ``1h30m`` is a duration, a bare number 
 is milliseconds.
 
 Source: tikv/tikv components/tikv_util/src/config.rs (ReadableSize, ReadableDuration);
-components/raftstore/src/store/config.rs (fields marked deprecated).
+components/raftstore/src/store/config.rs (fields marked deprecated); of other programs tikv/pd
+server/config/config.go, pingcap/tidb pkg/config/config.go, pingcap/tiflash
+etc/config-template.toml.
 """
 
 from __future__ import annotations
@@ -32,6 +34,21 @@ RENAMED: Final = {"raftstore.region-split-size": "coprocessor.region-split-size"
 GONE: Final = frozenset({"raftstore.sync-log", "pessimistic-txn.enabled"})
 """Keys that TiKV no longer has; it writes a warning."""
 
+_OTHERS: Final = {
+    "PD": {
+        "client-urls", "dashboard", "initial-cluster", "pd-server", "peer-urls", "replication",
+        "schedule",
+    },
+    "TiDB": {
+        "instance", "isolation-read", "performance", "plan-cache", "prepared-plan-cache", "status",
+        "tikv-client", "token-limit", "txn-local-latches",
+    },
+    "TiFlash": {"flash", "http_port", "profiles", "quotas", "tcp_port", "users"},
+}  # fmt: skip
+"""What the configuration of other programs begins with, and a ``tikv.toml`` never."""
+_OF_TIKV: Final = {
+    "coprocessor", "raft-engine", "raftdb", "raftstore", "readpool", "rocksdb", "server", "storage",
+}  # fmt: skip
 _OURS: Final = "Not a key of TiKV"
 """In the description of keys under ``tikv`` that only this model has."""
 _DAY_NS: Final = 24 * 3600 * NS_PER_S
@@ -68,13 +85,16 @@ def read_tikv_toml(path: Path) -> TikvToml:
     """Returns what a file says.
 
     Raises:
-        TikvTomlError: if it cannot be read, is no TOML, or a key has a value TiKV would refuse.
+        TikvTomlError: if it cannot be read, is no TOML or another program's, or a key has a value
+            TiKV would refuse.
     """
     known = _known()
     values: dict[str, Value] = {}
     renamed: dict[str, str] = {}
     others: list[str] = []
-    written = dict(_flat(_with_tables(path, _document(path), known)))
+    document = _document(path)
+    _refuse_others(path, document)
+    written = dict(_flat(_with_tables(path, document, known)))
     for key, value in written.items():
         now = RENAMED.get(key, key)
         if now not in known:
@@ -126,6 +146,15 @@ def _document(path: Path) -> dict[str, Any]:
         raise TikvTomlError(f"{path}: is nested too deeply; no tikv.toml is") from None
     except tomllib.TOMLDecodeError as error:
         raise TikvTomlError(f"{path}: {error}; fix the TOML there") from None
+
+
+def _refuse_others(path: Path, document: Mapping[str, Any]) -> None:
+    """Refuses the configuration of another program, of which the model would take a few keys."""
+    for program, names in _OTHERS.items():
+        theirs = [key for key in document if key in names]
+        if theirs and _OF_TIKV.isdisjoint(document):
+            message = f"looks like the configuration of {program} (it has {theirs[0]})"
+            raise TikvTomlError(f"{path}: {message}; name TiKV's own file")
 
 
 def _with_tables(path: Path, document: dict[str, Any], known: Mapping[str, Form]) -> dict[str, Any]:

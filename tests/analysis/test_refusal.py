@@ -16,7 +16,6 @@ from analysis.report.expectations import judge
 from analysis.report.refusal import reasons, refusals, unit_facts, verdict_lines
 from analysis.report.summary import comparison_rows, summary_rows, summary_text, variant_values
 from analysis.report.terminal import print_tables
-from analysis.statistics.outage import OTHERS_WENT_ON
 from analysis.study.expectation import Expectation
 from tests.stub_model import claim_that
 
@@ -34,6 +33,7 @@ def units(**verdicts: list[str]) -> pd.DataFrame:
                 "variant": variant,
                 "replication": replication,
                 "verdict": verdict if point else "stable",
+                "others_went_on": False,
                 "verdict_reason": PILED_UP if point and verdict == "overloaded" else "",
                 "warmup_windows": 2 * replication,
                 "window_ns": 100_000_000,
@@ -139,6 +139,7 @@ def test_the_summary_has_verdicts_and_cuts_by_case() -> None:
         "variant": "pipelined",
         "verdicts": {"stable": 1, "overloaded": 2},
         "reason": PILED_UP,
+        "others_went_on": False,
         "warmup_s": {"min": 0.0, "median": 0.2, "max": 0.4},
     }
     assert len(facts) == 4
@@ -152,6 +153,7 @@ def test_the_last_lines_say_what_is_not_stable_the_worst_first() -> None:
         "variant": "sync",
         "verdicts": {"near saturation": 3},
         "reason": "store_poller 97 % busy",
+        "others_went_on": False,
     }
     assert verdict_lines([near, *unit_facts(PARTLY, POINTS)]) == [
         f"pipelined at workload.rate = 900/s: overloaded in 2 of 3 replications ({PILED_UP})",
@@ -164,9 +166,10 @@ def test_the_last_lines_say_what_is_not_stable_the_worst_first() -> None:
 
 def test_of_outages_the_one_is_told_in_which_nothing_went_on() -> None:
     table = units(sync=["outage"] * 3)
-    went_on = f"4 transactions had not ended; the longest took 1 s; {OTHERS_WENT_ON}"
-    table["verdict_reason"] = [went_on, "throughput fell", went_on] * 2
-    assert unit_facts(table, POINTS)[1]["reason"] == "throughput fell"
+    table["verdict_reason"] = ["4 had not ended; the longest took 1 s", "throughput fell", ""] * 2
+    table["others_went_on"] = [True, False, True] * 2
+    told = unit_facts(table, POINTS)[1]
+    assert (told["reason"], told["others_went_on"]) == ("throughput fell", False)
 
 
 def test_what_is_said_of_all_is_said_once() -> None:

@@ -9,6 +9,7 @@ from analysis.statistics.intervals import Array
 from analysis.statistics.saturation import (
     DRIFT_LEVEL,
     OVERLOAD_LEVEL,
+    Judgement,
     UnitCourse,
     Verdict,
     drift,
@@ -76,7 +77,7 @@ def test_a_closed_loop_full_of_work_is_near_saturation_by_its_busiest_station() 
     clients = np.zeros(WINDOWS)
     clients[0] = 50
     unit = UnitCourse(100 + clients, np.full(WINDOWS, 100.0), np.full(WINDOWS, 100.0), np.ones(60))
-    assert judge(unit, WARMUP, {"disk": 0.2, "apply": 0.97}, settled=True) == (
+    assert judge(unit, WARMUP, {"disk": 0.2, "apply": 0.97}, settled=True) == Judgement(
         Verdict.NEAR_SATURATION,
         "apply 97 % busy",
     )
@@ -99,7 +100,7 @@ def test_a_drift_too_small_to_matter_is_none() -> None:
 
 def test_a_few_windows_are_not_judged() -> None:
     found = judge(course(served=10.0), WINDOWS - 4, {"disk": 0.5}, settled=False)
-    assert found == (
+    assert found == Judgement(
         Verdict.NOT_JUDGED,
         "only 4 windows after the warm-up, 5 are needed; lengthen run.measure",
     )

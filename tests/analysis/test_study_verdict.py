@@ -7,14 +7,19 @@ from typing import Any
 import pytest
 
 from analysis.report.study_verdict import study_verdict
-from analysis.statistics.outage import OTHERS_WENT_ON
 from analysis.study.study_outcome import StudyOutcome
 
 
 def summary(*verdicts: str, holds: bool = True, **more: Any) -> dict[str, Any]:
     return {
         "units": [
-            {"point": {}, "variant": f"v{place}", "verdicts": {verdict: 2}, "reason": "because"}
+            {
+                "point": {},
+                "variant": f"v{place}",
+                "verdicts": {verdict: 2},
+                "reason": "because",
+                "others_went_on": False,
+            }
             for place, verdict in enumerate(verdicts)
         ],
         "expectations": [{"holds": holds}],
@@ -83,7 +88,7 @@ def test_every_case_that_stopped_is_named_the_worst_first() -> None:
 
 def test_where_others_went_on_work_is_not_said_to_have_stopped() -> None:
     content = summary("outage", "outage")
-    content["units"][0]["reason"] = f"4 transactions had not ended; {OTHERS_WENT_ON}"
+    content["units"][0]["others_went_on"] = True
     says = "work stopped or nearly stopped, and had not come back when the run ended."
     assert study_verdict(content).says == f"in 1 of 2 cases (v1), {says}"
     content["units"].pop()

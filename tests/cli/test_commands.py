@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -67,6 +68,14 @@ def test_a_check_takes_what_a_run_would_be_given(capsys: pytest.CaptureFixture[s
     assert "fine, 10 units" in capsys.readouterr().out
     assert main(["check", scenario, "--set", "run.replications=many"]) == ExitStatus.BAD_INPUT
     assert "run.replications" in capsys.readouterr().err
+
+
+def test_a_check_says_how_long_a_long_study_takes(capsys: pytest.CaptureFixture[str]) -> None:
+    scenario = str(ROOT / "scenarios" / "quickstart.yaml")
+    assert main(["check", scenario, "--set", "run.measure=1h"]) == ExitStatus.FINE
+    assert re.search(
+        r"4 units; these units take about [\d.]+ h on \d+ core", capsys.readouterr().out
+    )
 
 
 def test_a_cluster_of_yarn_needs_its_addresses(

@@ -13,6 +13,7 @@ import pytest
 
 from analysis.cli.app import main
 from analysis.cli.failures import ExitStatus
+from analysis.study.load import load_study
 from tests.cli.stub_runs import DEADLINE_S
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -47,6 +48,8 @@ def crash_study(tmp_path: Path) -> Path:
     folder = tmp_path / "crash"
     folder.mkdir()
     (folder / "summary.json").write_text(json.dumps({"rows": rows}), encoding="utf-8")
+    scenario = load_study(Path(CRASH)).resolved_yaml()
+    (folder / "scenario.yaml").write_text(scenario, encoding="utf-8")
     return folder
 
 
@@ -135,12 +138,24 @@ def test_verify_refuses_the_study_of_another_scenario(
     assert "of another scenario (it has no variant in_memory_sync_io)" in capsys.readouterr().err
 
 
+def test_verify_refuses_the_study_of_the_same_variants_with_another_load(
+    crash_study: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ["explain", CRASH, "--set", "workload.rate=7/s", "--verify", "--out"]
+    assert main([*words, str(crash_study)]) == ExitStatus.BAD_INPUT
+    said = capsys.readouterr()
+    assert said.out == ""
+    where = f"{crash_study}: is of another scenario (its pipelined has workload.rate: '300/s')"
+    assert where in said.err
+    assert f"run {CRASH} --set workload.rate=7/s --out {crash_study}" in said.err
+
+
 def test_json_is_one_document(crash_study: Path, capsys: pytest.CaptureFixture[str]) -> None:
     words = ["explain", CRASH, "--json", "--verify", "--out", str(crash_study)]
     assert main(words) == ExitStatus.FINE
     document = json.loads(capsys.readouterr().out)
     found = document["points"][0]["variants"]["pipelined"]
-    assert found["bottleneck"] == "store_poller"
+    assert found["bottleneck"] == "store_cpu"
     assert found["write_bytes_per_txn"]["all"] == pytest.approx(
         sum(size for place, size in found["write_bytes_per_txn"].items() if place != "all")
     )

@@ -164,6 +164,7 @@ def test_the_report_as_json(capsys: pytest.CaptureFixture[str]) -> None:
     [
         ([], "no measurements; give --fio, --ping or --tikv"),
         (["--prometheus", STAGES], "metrics need the cluster's tikv.toml; add --tikv"),
+        (["--tikv", TUNED, "--tikv", TUNED], f"{TUNED}: 2 are given; write one tikv.toml"),
         (["--ping", PING, "--rate", "fast"], "--rate: "),
         (["--ping", PING, "--rate", "0/s"], "--rate: 0/s is too small; write 0.01/s or more"),
         (["--ping", PING, "--rate", "9e9/s"], "--rate: 9e9/s is too large"),

@@ -271,3 +271,22 @@ def test_variants_of_lock_mode_share_a_footprint_and_other_workloads_do_not() ->
     one, *others = study_of("rfc77").variants.values()
     assert all(same_footprint(one, other) for other in others)
     assert not same_footprint(one, next(iter(study_of("quickstart").variants.values())))
+
+
+@pytest.mark.parametrize(("hot_rows", "warned"), [(1, True), (900_000, False)])
+def test_a_row_that_statements_in_auto_commit_want_is_a_server_of_its_own(
+    hot_rows: int, *, warned: bool
+) -> None:
+    increment = {"update": "t", "rows": 1, "hot": {"rows": hot_rows, "fraction": 1}}
+    workload = {
+        "kind": "custom",
+        "threads": 50,
+        "tables": {"t": {"rows": 1_000_000}},
+        "transactions": {
+            "inc": {"autocommit": True, "weight": 1, "statements": [increment]},
+        },
+    }
+    found = estimate(next(iter(load_study({"workload": workload}).variants.values())))
+    assert (found.txn_per_s < 1_000) is warned  # 34,000 stations could do
+    assert warnings_of(found).get("workload", "").startswith("one row is locked") is warned
+    assert any(part.startswith("second tries") for part in found.left_out) is warned

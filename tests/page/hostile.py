@@ -90,7 +90,7 @@ RATIOS: Final = (
 
 def summary(**more: Any) -> dict[str, Any]:
     """Returns content of ``summary.json``."""
-    fact = {"point": {}, "verdicts": {"stable": 2}, "reason": ""}
+    fact = {"point": {}, "verdicts": {"stable": 2}, "reason": "", "others_went_on": False}
     warmup = {"min": 1.0, "median": 1.0, "max": 1.0}
     content = {
         "study": "odd",

@@ -141,3 +141,19 @@ def test_a_variant_cannot_have_a_toml_of_its_own(tmp_path: Path) -> None:
 def test_a_mark_of_byte_order_is_no_mistake(tmp_path: Path) -> None:
     (tmp_path / "tikv.toml").write_text("\ufeff[raftstore]\nstore-pool-size = 3\n")
     assert read_tikv_toml(tmp_path / "tikv.toml").values == {"raftstore.store-pool-size": 3}
+
+
+@pytest.mark.parametrize(
+    ("said", "program"),
+    [
+        ('client-urls = "http://0.0.0.0:2379"\n[schedule]\nleader-schedule-limit = 4\n', "PD"),
+        ("[pessimistic-txn]\nmax-retry-count = 256\n[performance]\nmax-procs = 8\n", "TiDB"),
+        ("tcp_port = 9000\n[flash]\nservice_addr = '0.0.0.0:3930'\n", "TiFlash"),
+    ],
+)
+def test_the_configuration_of_another_program_is_refused(
+    tmp_path: Path, said: str, program: str
+) -> None:
+    path = _written(tmp_path, said)
+    with pytest.raises(ScenarioError, match=rf"tikv.file: .*configuration of {program} \(it has "):
+        load_study(path)

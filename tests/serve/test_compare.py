@@ -229,9 +229,20 @@ def test_diff_writes_the_same_as_a_file(results: Path, tmp_path: Path) -> None:
     served_words = [row[1].text for row in found(results, "a", "b")["pairs"][0]["moves"].rows]
     text = html.unescape(file.read_text()).replace("\N{NO-BREAK SPACE}", " ")
     assert [word for word in served_words if word not in text] == []
+    file.write_text(file.read_text() + "<!-- older -->")
+    assert DiffCommand(a=results / "a", b=results / "b", html=file)() == 0
+    assert "older" not in file.read_text()
     nowhere = tmp_path / "none" / "page.html"
     with pytest.raises(CommandError, match=r"none/page.html: cannot be written"):
         DiffCommand(a=results / "a", b=results / "b", html=nowhere)()
+
+
+def test_diff_writes_over_no_file_of_another(results: Path, tmp_path: Path) -> None:
+    file = tmp_path / "mine.yaml"
+    file.write_text("workload: {}")
+    with pytest.raises(CommandError, match=r"mine.yaml: exists, and this command has not written"):
+        DiffCommand(a=results / "a", b=results / "b", html=file)()
+    assert file.read_text() == "workload: {}"
 
 
 @pytest.mark.slow

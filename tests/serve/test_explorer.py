@@ -47,7 +47,7 @@ def test_nothing_turned_is_what_explain_says(server: Served) -> None:
         assert found["figures"]["lock_latency_ms"] == expected.lock_latency_ms
         assert found["figures"]["txn_per_s"] == expected.txn_per_s
         assert found["bottleneck"] == expected.bottleneck
-        assert found["busiest"] == expected.busiest.utilisation
+        assert found["busiest"] == expected.busiest.used
         assert found["left_out"] == list(expected.left_out)
         busy = {each["name"]: each["busy"] for each in found["stations"]}
         assert busy == {each.name: each.utilisation for each in expected.stations}
