@@ -16,8 +16,7 @@ from statistics import median
 from typing import Any, Final
 
 from analysis.study.interpolation import amount_of, unit_of
-
-Point = Mapping[str, Any]
+from analysis.study.units import Point
 
 ABSENT: Final = "-"
 _LOG_FROM: Final = 8.0

@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 
-from analysis.experiments.case_words import capacity_text, case_words, limit_words
+from analysis.experiments.case_words import (
+    capacity_text,
+    case_words,
+    limit_words,
+    promise_words,
+    unit_words,
+)
 from analysis.metrics.rounding import digits
+from analysis.plots.drawn import Picture
 from analysis.plots.style import (
     INK,
     SMALL,
@@ -27,6 +33,7 @@ from analysis.plots.style import (
     whole,
     write_ticks,
 )
+from analysis.plots.words import listed
 from analysis.statistics.crossing import probability_met
 
 Found = Mapping[str, Any]
@@ -35,22 +42,20 @@ Case = Mapping[str, Any]
 _NO_LATENCY = "overloaded runs have no latency, and no point here"
 
 
-def capacity_figures(found: Found) -> dict[str, Figure]:
-    """Returns every figure that there is something to draw of, by name.
+def capacity_pictures(found: Found) -> Iterator[Picture]:
+    """Yields every picture that there is something to draw of.
 
     Args:
         found: ``capacity`` of ``summary.json``.
     """
-    figures = {}
     if any(case["loads"] for case in found["cases"]):
-        figures["capacity_probability"] = probability(found)
-        figures["capacity_margins"] = margins(found)
+        yield _probability(found)
+        yield _margins(found)
     if any(case["cost_per_1000_txn"] is not None for case in found["cases"]):
-        figures["capacity_cost"] = cost(found)
-    return figures
+        yield _cost(found)
 
 
-def probability(found: Found) -> Figure:
+def _probability(found: Found) -> Picture:
     """Draws over load how likely a run meets all objectives; a bar spans the capacity's interval.
 
     Points are what was run: the share of replications at that load that met the objectives.
@@ -90,10 +95,15 @@ def probability(found: Found) -> Figure:
     legend_below(figure, *axes.get_legend_handles_labels())
     limits = "\n".join(f"{each['key']} ≤ {limit_words(each)}" for each in found["slo"])
     heading(figure, "Probability that a load meets all objectives", limits)
-    return figure
+    told = listed(f"{case_words(case)} {capacity_text(found, case)}" for case in found["cases"])
+    alt = (
+        "Curves over load of the probability that a run meets all objectives "
+        f"({promise_words(found)}). Capacity in {unit_words(found)}: {told}."
+    )
+    return Picture("capacity_probability", "capacity", figure, alt)
 
 
-def margins(found: Found) -> Figure:
+def _margins(found: Found) -> Picture:
     """Draws each objective's value over its limit at every load that was run, a panel each.
 
     A log axis has no zero: an objective whose value is 0 wherever it was seen has no panel, but is
@@ -126,7 +136,12 @@ def margins(found: Found) -> Figure:
     write_ticks(panels[-1].xaxis, whole)
     said = "\n".join(f"{key} is 0 at every load" for key in idle)
     heading(figure, "How close each load comes to the limits", f"{_NO_LATENCY}\n{said}")
-    return figure
+    told = listed(f"{case_words(case)} {case['binds'] or 'not known'}" for case in found["cases"])
+    alt = (
+        "Each objective's value over its limit, at every load that was run; 1 is the limit. "
+        f"What binds: {told}."
+    )
+    return Picture("capacity_margins", "capacity", figure, alt)
 
 
 def _between_ticks(margins: Sequence[float]) -> tuple[float, float]:
@@ -150,7 +165,7 @@ def _shares(cases: Sequence[Case], objective: Mapping[str, Any]) -> list[list[tu
     ]
 
 
-def cost(found: Found) -> Figure:
+def _cost(found: Found) -> Picture:
     """Draws capacity over price; cases that no other beats in both are ringed and joined."""
     figure = new_figure(WIDTH_IN, 4.0)
     axes = figure.add_subplot()
@@ -187,7 +202,17 @@ def cost(found: Found) -> Figure:
     write_ticks(axes.yaxis, whole)
     legend_below(figure, *axes.get_legend_handles_labels())
     heading(figure, "What capacity costs", "prices per million transactions")
-    return figure
+    told = listed(_cost_words(case) for case, _ in priced)
+    alt = f"Transactions per second at capacity over the price of all nodes per hour: {told}."
+    return Picture("capacity_cost", "cost", figure, alt)
+
+
+def _cost_words(case: Case) -> str:
+    beaten = ", beaten by none" if case["pareto"] else ""
+    return (
+        f"{case_words(case)} {digits(case['txn_per_s'])} for {digits(case['cost_per_hour'])} an "
+        f"hour, {digits(1000 * case['cost_per_1000_txn'])} per million{beaten}"
+    )
 
 
 def _span(cases: Sequence[Case]) -> tuple[float, float]:

@@ -15,12 +15,12 @@ from typing import Final
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
 from analysis.metrics.catalogue import MetricKey
 from analysis.metrics.rounding import digits
 from analysis.metrics.unit_metrics import asked_metrics
+from analysis.plots.drawn import Picture
 from analysis.plots.style import (
     SMALL,
     WIDTH_IN,
@@ -120,8 +120,10 @@ def _of_ratio(values: pd.DataFrame, variant: str, against: str) -> dict[str, Arr
     return {variant: half_widths(_first_ones(logs[~np.isnan(logs)]))}
 
 
-def convergence(found: Sequence[Convergence], looks: Mapping[str, Look], subtitle: str) -> Figure:
+def convergence(found: Sequence[Convergence], looks: Mapping[str, Look], subtitle: str) -> Picture:
     """Draws a panel a number, all over one axis of replications.
+
+    The words say what each came to, and what was wanted.
 
     Args:
         found: at least one.
@@ -140,22 +142,20 @@ def convergence(found: Sequence[Convergence], looks: Mapping[str, Look], subtitl
             axes.set_ylabel("95 % half width")
     legend_below(figure, *unique_handles(grid))
     heading(figure, "How intervals narrow with every replication", subtitle)
-    return figure
+    told = listed(map(_words, found))
+    alt = f"Half width of the 95 % interval, relative to the mean: {told}."
+    return Picture("convergence", "convergence", figure, alt)
 
 
-def convergence_words(found: Sequence[Convergence]) -> str:
-    """Returns the text alternative: what each number came to, and what was wanted."""
-    told = []
-    for one in found:
-        reached = listed(
-            (f"{variant} {_percent(line[0])} to {_percent(line[-1])}"
-             for variant, line in one.lines.items()), ", ",
-        )  # fmt: skip
-        wanted = "" if one.wanted is None else f", wanted {_percent(one.wanted)}"
-        count = max(len(line) for line in one.lines.values()) + 1
-        name = one.name.replace("\n", ", ")
-        told.append(f"{name} over 2 to {count} replications or batches {reached}{wanted}")
-    return f"Half width of the 95 % interval, relative to the mean: {listed(told)}."
+def _words(one: Convergence) -> str:
+    reached = ", ".join(
+        f"{variant} {_percent(line[0])} to {_percent(line[-1])}"
+        for variant, line in one.lines.items()
+    )
+    wanted = "" if one.wanted is None else f", wanted {_percent(one.wanted)}"
+    count = max(len(line) for line in one.lines.values()) + 1
+    name = one.name.replace("\n", ", ")
+    return f"{name} over 2 to {count} replications or batches {reached}{wanted}"
 
 
 def _percent(share: float) -> str:

@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from analysis.metrics.catalogue import HIGHER_IS_BETTER
 from analysis.metrics.numbers import StudyNumber
 from analysis.metrics.rounding import plain
-from analysis.plots.axes import Axis, Point
+from analysis.plots.axes import Axis
 from analysis.plots.style import (
     SMALL,
     WIDTH_IN,
@@ -37,6 +37,7 @@ from analysis.plots.style import (
 )
 from analysis.plots.sweep_outcomes import NO_VALUE, SweepView
 from analysis.statistics.intervals import Array
+from analysis.study.units import Point
 
 MOST_PANELS: Final = 6
 _CELL_IN: Final = 0.42

@@ -20,6 +20,7 @@ from analysis.experiments.case_words import case_words
 from analysis.metrics.catalogue import MetricKey
 from analysis.metrics.numbers import Numbers, StudyNumber
 from analysis.metrics.rounding import digits, plain
+from analysis.plots.drawn import Picture
 from analysis.plots.style import (
     INK,
     WIDTH_IN,
@@ -36,8 +37,7 @@ from analysis.plots.style import (
 )
 from analysis.plots.words import listed
 from analysis.study.interpolation import amount_of
-
-Point = Mapping[str, Any]
+from analysis.study.units import Point
 
 LOAD_KEYS: Final = ("workload.rate", "workload.threads")
 MOST_LINES: Final = 8
@@ -158,11 +158,13 @@ def with_capacity(lines: Sequence[LoadLine], found: Mapping[str, Any]) -> list[L
     return [replace(line, capacity=capacities.get(line.name)) for line in lines]
 
 
-def load_curve(lines: Sequence[LoadLine], latencies: Sequence[Latency]) -> Figure:
+def load_curve(lines: Sequence[LoadLine], latencies: Sequence[Latency]) -> Picture:
     """Draws a panel a latency that any curve has, all over one axis of throughput.
 
+    The words have both ends of every curve of its first latency, and what it carries.
+
     Args:
-        lines: at least one, and no more than ``MOST_LINES``.
+        lines: at least one, and no more than ``MOST_LINES``; each has one of the latencies.
         latencies: in the order of the panels.
     """
     places = [place for place in range(len(latencies)) if any(one.asked(place) for one in lines)]
@@ -181,7 +183,7 @@ def load_curve(lines: Sequence[LoadLine], latencies: Sequence[Latency]) -> Figur
     write_ticks(panels[-1].xaxis, whole)
     _legend(figure, lines, looks, crossed=crossed)
     heading(figure, "Latency against throughput", "bars: 95 % intervals")
-    return figure
+    return Picture("load_curve", "load", figure, _words(lines, latencies))
 
 
 def _legend(
@@ -197,13 +199,7 @@ def _legend(
     legend_below(figure, handles)
 
 
-def load_curve_words(lines: Sequence[LoadLine], latencies: Sequence[Latency]) -> str:
-    """Returns the text alternative: both ends of every curve of its first latency, what it carries.
-
-    Args:
-        lines: each has one of the latencies.
-        latencies: in the order of the panels.
-    """
+def _words(lines: Sequence[LoadLine], latencies: Sequence[Latency]) -> str:
     said, left = [], list(lines)
     for place, latency in enumerate(latencies):
         told = [_ends_words(line, place) for line in left if line.has(place)]

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 import pandas as pd
 
-from analysis.metrics.catalogue import MetricKey
+from analysis.metrics.catalogue import MetricKey, stat_name
+from analysis.metrics.rounding import digits
 from analysis.metrics.study_tables import StudyTables
 from analysis.plots import (
     convergence,
@@ -18,15 +19,18 @@ from analysis.plots import (
     lock_memory,
     stacks,
     store_timeline,
-    timeline,
     utilisation,
     warmup,
     waterfall,
-    words,
 )
 from analysis.plots.drawn import Picture
 from analysis.plots.style import Look
+from analysis.plots.words import listed
 from analysis.study.run import Target
+from sim.scenario.schema.tikv import Tikv
+
+_QUANTILES: Final = ("p50", "p99", "p999")
+"""Those that words tell of."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,7 +40,7 @@ class DrawnPoint:
     Attributes:
         tables: of the point alone.
         rows: of ``summary.json``, as columns.
-        limits: of the lock table.
+        tikv: has the limits of the lock table.
         targets: figures and ratios that replications are added for.
         looks: by variant, in order.
         subtitle: the point; empty if there is only one.
@@ -44,7 +48,7 @@ class DrawnPoint:
 
     tables: StudyTables
     rows: pd.DataFrame
-    limits: lock_memory.TableLimits
+    tikv: Tikv
     targets: Sequence[Target]
     looks: Mapping[str, Look]
     subtitle: str
@@ -65,71 +69,64 @@ class DrawnPoint:
 
 def point_pictures(of: DrawnPoint) -> Iterator[Picture]:
     """Yields pictures in the order of a report."""
-    yield from _latencies(of)
-    if not of.tables.courses.empty:
-        yield from _over_time(of)
+    yield from _tails(of)
+    yield from _over_time(of)
     yield from _parts(of)
     yield from _convergence(of)
 
 
-def _latencies(of: DrawnPoint) -> Iterator[Picture]:
-    tables, looks = of.tables, of.looks
+def _tails(of: DrawnPoint) -> Iterator[Picture]:
     for tail in distribution.TAILS:
         refused = of.refused(f"{tail.metric}_ms")
-        rows = tables.tails[tables.tails["metric"] == tail.metric]
+        rows = of.tables.tails[of.tables.tails["metric"] == tail.metric]
         rows = rows[~rows["variant"].isin(refused)]
         if not rows.empty:
             said = "".join(f"\n{name} is not drawn: {why}" for name, why in refused.items())
-            figure = distribution.latency_ccdf(rows, tail, looks, f"{of.subtitle}{said}")
-            said = words.latencies(of.rows, list(looks), f"{tail.metric}_ms")
-            alt = f"Share of {tail.what} slower than a latency: {said}."
+            figure = distribution.latency_ccdf(rows, tail, of.looks, f"{of.subtitle}{said}")
+            told = listed(_quantiles(of, variant, f"{tail.metric}_ms") for variant in of.looks)
+            alt = f"Share of {tail.what} slower than a latency: {told}."
             yield Picture(tail.metric, "latency", figure, alt)
-    if not tables.heat.empty:
-        span_s = tables.course.span_s
-        figure = latency_heat.latency_heat(
-            tables.heat, tables.happenings, looks, span_s, of.subtitle
-        )
-        alt = latency_heat.latency_heat_words(tables.heat, looks)
-        yield Picture("latency_heat", "time", figure, alt)
+
+
+def _quantiles(of: DrawnPoint, variant: str, metric: str) -> str:
+    """Returns a variant's quantiles, ``sync p50 3 ms, p99 9 ms``."""
+    rows = of.rows[(of.rows["variant"] == variant) & (of.rows["class"] == "all")]
+    values = rows[rows["metric"] == metric].set_index("stat")["value"].dropna()
+    known = [stat for stat in _QUANTILES if stat in values]
+    told = ", ".join(f"{stat_name(stat)} {digits(values[stat])} ms" for stat in known)
+    return f"{variant} {told or 'refused'}"
 
 
 def _over_time(of: DrawnPoint) -> Iterator[Picture]:
     tables, looks, over = of.tables, of.looks, of.tables.course
-    figure = course.over_time(over, looks, of.subtitle)
-    yield Picture("over_time", "time", figure, course.over_time_words(over, looks))
+    if not tables.heat.empty:
+        yield latency_heat.latency_heat(
+            tables.heat, tables.happenings, looks, over.span_s, of.subtitle
+        )
+    if tables.courses.empty:
+        return
+    yield course.over_time(over, looks, of.subtitle)
     if store_timeline.something_moves(tables.moves):
-        figure = store_timeline.store_timeline(
+        yield store_timeline.store_timeline(
             tables.moves, tables.happenings, looks, over.span_s, of.subtitle
         )
-        shown = timeline.marks(tables.happenings, over.span_s)
-        alt = store_timeline.store_timeline_words(tables.moves, shown, looks, over.span_s)
-        yield Picture("store_timeline", "time", figure, alt)
     if over.has(lock_memory.METRIC):
-        figure = lock_memory.lock_memory(over, looks, of.limits, of.subtitle)
-        alt = lock_memory.lock_memory_words(over, looks, of.limits)
-        yield Picture("lock_memory", "locks", figure, alt)
+        yield lock_memory.lock_memory(over, looks, of.tikv, of.subtitle)
     if not tables.warmups.empty:
-        figure = warmup.warmup_cuts(tables.warmups, tables.units, looks, of.subtitle)
-        yield Picture("warmup", "warmup", figure, warmup.warmup_words(tables.units, list(looks)))
+        yield warmup.warmup_cuts(tables.warmups, tables.units, looks, of.subtitle)
 
 
 def _parts(of: DrawnPoint) -> Iterator[Picture]:
-    looks, variants = of.looks, list(of.looks)
     per_txn, per_s = map(of.of_metric, ("disk_write_bytes_per_txn", "disk_write_bytes_per_s"))
     if (per_s["value"] > 0).any():
-        figure = stacks.disk_writes(per_txn, per_s, variants, of.subtitle)
-        alt = stacks.disk_write_words(per_txn, per_s, variants)
-        yield Picture("disk_writes", "writes", figure, alt)
+        yield stacks.disk_writes(per_txn, per_s, list(of.looks), of.subtitle)
     busy = of.of_metric(*utilisation.METRICS)
     if utilisation.stations(busy):
-        figure = utilisation.utilisation(busy, looks, of.subtitle)
-        yield Picture("utilisation", "limits", figure, utilisation.utilisation_words(busy, looks))
+        yield utilisation.utilisation(busy, of.looks, of.subtitle)
     stations = of.of_metric("lock_station_ms")
     stations = stations[~stations["class"].str.contains("/")]
     if not stations.empty:
-        figure = waterfall.lock_waterfall(stations, looks, of.subtitle)
-        alt = waterfall.lock_waterfall_words(stations, looks)
-        yield Picture("lock_stations", "stations", figure, alt)
+        yield waterfall.lock_waterfall(stations, of.looks, of.subtitle)
 
 
 def _convergence(of: DrawnPoint) -> Iterator[Picture]:
@@ -138,5 +135,4 @@ def _convergence(of: DrawnPoint) -> Iterator[Picture]:
     refused = {(variant, MetricKey(*key)) for variant, *key in nothing}
     found = convergence.convergences(of.tables.batches, of.tables.sums, of.targets, refused)
     if found:
-        figure = convergence.convergence(found, of.looks, of.subtitle)
-        yield Picture("convergence", "convergence", figure, convergence.convergence_words(found))
+        yield convergence.convergence(found, of.looks, of.subtitle)

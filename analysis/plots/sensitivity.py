@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from matplotlib.axes import Axes
@@ -13,8 +13,9 @@ from matplotlib.ticker import MaxNLocator, NullFormatter
 
 from analysis.experiments.case_words import key_of
 from analysis.experiments.sensitivity_conclusion import VAGUE_SHARE
-from analysis.metrics.rounding import plain
+from analysis.metrics.rounding import digits, plain
 from analysis.plots.axes import short_names
+from analysis.plots.drawn import Picture
 from analysis.plots.style import (
     INK,
     OTHERS,
@@ -27,6 +28,7 @@ from analysis.plots.style import (
     variant_looks,
     write_ticks,
 )
+from analysis.plots.words import listed
 
 Content = Mapping[str, Any]
 
@@ -37,24 +39,22 @@ _MOST_TICKS: Final = 6
 _WALK_STEPS: Final = ("from", "", "centre", "", "to")
 
 
-def sensitivity_figures(found: Content) -> dict[str, Figure]:
-    """Returns the figures by file name.
+def sensitivity_pictures(found: Content) -> Iterator[Picture]:
+    """Yields the pictures that there is something to draw of.
 
     Args:
         found: ``sensitivity`` of ``summary.json``.
     """
-    figures = {}
     names = short_names([factor["key"] for factor in found["factors"]])
     outcomes = [outcome for outcome in found["outcomes"] if outcome["varies"]]
     if outcomes:
-        figures["sensitivity_effects"] = _effects(outcomes, names)
+        yield _effects(outcomes, names)
     walked = [outcome for outcome in outcomes if outcome["shares"] is not None]
     told = [outcome for outcome in walked if any(map(_is_told, outcome["shares"]["factors"]))]
     if told:
-        figures["sensitivity_shares"] = _shares(told, names)
+        yield _shares(told, names)
     if walked:
-        figures["sensitivity_walks"] = _walks(walked, found)
-    return figures
+        yield _walks(walked, found)
 
 
 def _grid(rows: int, height_in: float) -> tuple[Figure, list[Axes]]:
@@ -62,7 +62,7 @@ def _grid(rows: int, height_in: float) -> tuple[Figure, list[Axes]]:
     return figure, list(figure.subplots(rows, 1, squeeze=False)[:, 0])
 
 
-def _effects(outcomes: Sequence[Content], names: Mapping[str, str]) -> Figure:
+def _effects(outcomes: Sequence[Content], names: Mapping[str, str]) -> Picture:
     """Draws bars of mu* with sigma as a dot; what does not pass the floor is grey, dotted."""
     figure, grid = _grid(len(outcomes), 0.36 * len(names) + 1.0)
     for axes, outcome in zip(grid, outcomes, strict=True):
@@ -84,7 +84,17 @@ def _effects(outcomes: Sequence[Content], names: Mapping[str, str]) -> Figure:
         axes.set_title(str(key_of(outcome)), fontsize=SMALL)
     _effects_legend(figure, grid[0])
     heading(figure, "Effect of each factor over its whole range (Morris)")
-    return figure
+    alt = (
+        "Bars of each factor's effect over its whole range, by outcome; the three largest: "
+        f"{listed(map(_largest, outcomes))}."
+    )
+    return Picture("sensitivity_effects", "sensitivity", figure, alt)
+
+
+def _largest(outcome: Content) -> str:
+    rows = sorted(outcome["morris"]["effects"], key=lambda row: -(row["mu_star"] or 0.0))
+    told = ", ".join(f"{row['factor']} {digits(row['mu_star'])}" for row in rows[:3])
+    return f"{key_of(outcome)}: {told}"
 
 
 def _arrow(row: Content, names: Mapping[str, str]) -> str:
@@ -112,7 +122,7 @@ def _is_told(row: Content, kinds: Sequence[str] = tuple(_SHARE_COLOURS)) -> bool
     return any((row[f"{kind}_conf"] or 0.0) <= VAGUE_SHARE for kind in kinds)
 
 
-def _shares(outcomes: Sequence[Content], names: Mapping[str, str]) -> Figure:
+def _shares(outcomes: Sequence[Content], names: Mapping[str, str]) -> Picture:
     """Draws own and total shares side by side, with their intervals; none that is too vague."""
     most = max(len(outcome["shares"]["factors"]) for outcome in outcomes)
     figure, grid = _grid(len(outcomes), 0.62 * most + 1.0)
@@ -132,7 +142,21 @@ def _shares(outcomes: Sequence[Content], names: Mapping[str, str]) -> Figure:
         axes.set_title(str(key_of(outcome)), fontsize=SMALL)
     legend_below(figure, *_shares_legend())
     heading(figure, "Shares of the variance (Sobol'), the other factors at the centre")
-    return figure
+    told = listed(map(_shares_words, outcomes))
+    alt = f"Bars of each factor's share of the variance, by outcome: {told}."
+    return Picture("sensitivity_shares", "sensitivity", figure, alt)
+
+
+def _shares_words(outcome: Content) -> str:
+    rows = sorted(outcome["shares"]["factors"], key=lambda row: -(row["total"] or 0.0))
+    shares = {
+        row["factor"]: f"{digits(100 * (row['total'] or 0.0))} %"
+        if _is_told(row, ["total"])
+        else "too vague"
+        for row in rows
+    }
+    told = ", ".join(f"{factor} {share}" for factor, share in shares.items())
+    return f"{key_of(outcome)}: {told}"
 
 
 def _bars(axes: Axes, rows: Sequence[Content], shift: float, kind: str) -> None:
@@ -158,7 +182,7 @@ def _shares_legend() -> tuple[list[Patch], list[str]]:
     return handles, ["alone", "with interactions"]
 
 
-def _walks(outcomes: Sequence[Content], found: Content) -> Figure:
+def _walks(outcomes: Sequence[Content], found: Content) -> Picture:
     """Draws each kept factor alone, from end to end, and the thresholds."""
     names = short_names([factor["key"] for factor in found["factors"]])
     looks = variant_looks(list(found["kept"]))
@@ -183,7 +207,20 @@ def _walks(outcomes: Sequence[Content], found: Content) -> Figure:
         axes.set_title(str(key_of(outcome)), fontsize=SMALL)
         axes.legend(loc="lower left", bbox_to_anchor=(0.0, 1.07), ncols=1, handlelength=2.8)
     heading(figure, "One factor at a time, the others at the centre")
-    return figure
+    alt = (
+        "Lines of each outcome as one factor goes from end to end, the others at the centre; "
+        f"factors: {', '.join(looks) or 'none'}. {listed(map(_walks_words, outcomes))}."
+    )
+    return Picture("sensitivity_walks", "sensitivity", figure, alt)
+
+
+def _walks_words(outcome: Content) -> str:
+    told = []
+    for walk in outcome["walks"]:
+        known = [digits(value) for value in walk["outcomes"] if value is not None]
+        ends = " to ".join([known[0], known[-1]][: len(known)]) if known else "no value"
+        told.append(f"{walk['factor']} {ends}")
+    return f"{key_of(outcome)}: {', '.join(told)}"
 
 
 def _outcome_label(outcome: Content) -> str:

@@ -8,10 +8,10 @@ from typing import Any, Final
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 
 from analysis.metrics.catalogue import WRITE_PLACES
 from analysis.metrics.rounding import digits
+from analysis.plots.drawn import Picture
 from analysis.plots.style import (
     SMALL,
     WIDTH_IN,
@@ -22,20 +22,15 @@ from analysis.plots.style import (
     part_hatches,
     variant_colours,
 )
-from analysis.plots.words import part_sizes, sizes_by_part
+from analysis.plots.words import part_sizes
 from sim.fact_names import WRITE_CAUSES
 
 LEAST_SHARE: Final = 0.002
 
 
-_PER_TXN: Final = ("KiB", 1 / 1024)
-_PER_S: Final = ("MB/s", 1e-6)
-"""Unit of each, and what makes it of bytes."""
-
-
 def disk_writes(
     per_txn: pd.DataFrame, per_s: pd.DataFrame, variants: Sequence[str], subtitle: str
-) -> Figure:
+) -> Picture:
     """Draws what a transaction of each variant writes, by place and by cause; then the bandwidth.
 
     Args:
@@ -48,29 +43,21 @@ def disk_writes(
     figure = new_figure(WIDTH_IN, 4.2 + 1.2 * len(variants))
     panels = figure.subplots(3, 1, sharey=True)
     panels[0].sharex(panels[1])
-    places = tuple(WRITE_PLACES)
-    for axes, rows, names, title, (unit, scale) in (
-        (panels[0], per_txn, places, "per transaction, by place", _PER_TXN),
-        (panels[1], per_txn, WRITE_CAUSES, "per transaction, by cause", _PER_TXN),
-        (panels[2], per_s, places, "per second, by place", _PER_S),
+    places, said = tuple(WRITE_PLACES), []
+    for axes, rows, names, title, unit, scale in (
+        (panels[0], per_txn, places, "per transaction, by place", "KiB", 1 / 1024),
+        (panels[1], per_txn, WRITE_CAUSES, "per transaction, by cause", "KiB", 1 / 1024),
+        (panels[2], per_s, places, "per second, by place", "MB/s", 1e-6),
     ):
         _draw_stacks(axes, rows, variants, names, scale)
         axes.set_title(f"{title} ({unit})", fontweight="bold", pad=24)
+        said.append(part_sizes(rows, variants, names, unit, scale))
     heading(figure, "Disk writes of all stores", subtitle)
-    return figure
-
-
-def disk_write_words(per_txn: pd.DataFrame, per_s: pd.DataFrame, variants: Sequence[str]) -> str:
-    """Returns the text alternative of ``disk_writes``."""
-    unit, scale = _PER_TXN
-    by_place = part_sizes(sizes_by_part(per_txn, variants, tuple(WRITE_PLACES), scale), unit)
-    by_cause = part_sizes(sizes_by_part(per_txn, variants, WRITE_CAUSES, scale), unit)
-    unit, scale = _PER_S
-    bandwidth = part_sizes(sizes_by_part(per_s, variants, tuple(WRITE_PLACES), scale), unit)
-    return (
-        f"Disk writes of all stores. Per transaction, by place: {by_place}. By cause: {by_cause}. "
-        f"Bandwidth, by place: {bandwidth}."
+    alt = (
+        f"Disk writes of all stores. Per transaction, by place: {said[0]}. By cause: {said[1]}. "
+        f"Bandwidth, by place: {said[2]}."
     )
+    return Picture("disk_writes", "writes", figure, alt)
 
 
 def _draw_stacks(

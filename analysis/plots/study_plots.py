@@ -10,24 +10,21 @@ from typing import Any
 from analysis.experiments.case_words import key_of
 from analysis.metrics.study_tables import StudyTables
 from analysis.plots import style
-from analysis.plots.capacity import capacity_figures
-from analysis.plots.drawn import Drawn, Picture, Section
+from analysis.plots.capacity import capacity_pictures
+from analysis.plots.drawn import Drawn, Picture
 from analysis.plots.in_forks import Forks, worthwhile
 from analysis.plots.load_curve import (
     MOST_LINES,
     SWEPT,
     Latency,
     load_curve,
-    load_curve_words,
     load_key,
     load_lines,
     with_capacity,
 )
-from analysis.plots.lock_memory import TableLimits
 from analysis.plots.point_pictures import DrawnPoint, point_pictures
-from analysis.plots.sensitivity import sensitivity_figures
+from analysis.plots.sensitivity import sensitivity_pictures
 from analysis.plots.sweep import sweep_pictures
-from analysis.plots.words import capacity_words, sensitivity_words
 from analysis.study.finished_study import FinishedStudy
 from analysis.study.units import point_words
 
@@ -76,10 +73,7 @@ def study_pictures(
 def _whole(run: FinishedStudy, summary: Mapping[str, Any]) -> Iterator[Picture]:
     if "capacity" in summary:
         found = summary["capacity"]
-        words = capacity_words(found)
-        for name, figure in capacity_figures(found).items():
-            section: Section = "cost" if name == "capacity_cost" else "capacity"
-            yield Picture(name, section, figure, words[name])
+        yield from capacity_pictures(found)
         promised = [
             Latency(key_of(each), each["limit"])
             for each in found["slo"]
@@ -87,10 +81,7 @@ def _whole(run: FinishedStudy, summary: Mapping[str, Any]) -> Iterator[Picture]:
         ]
         yield from _load_pictures(run, summary, found["load"], promised)
     elif "sensitivity" in summary:
-        found = summary["sensitivity"]
-        words = sensitivity_words(found)
-        for name, figure in sensitivity_figures(found).items():
-            yield Picture(name, "sensitivity", figure, words[name])
+        yield from sensitivity_pictures(summary["sensitivity"])
     elif len(run.plan.points) > 1:
         variants, points = list(run.study.variants), run.plan.points
         yield from sweep_pictures(summary, variants, points, run.study.contours)
@@ -110,8 +101,7 @@ def _load_pictures(
     if "capacity" in summary:
         lines = with_capacity(lines, summary["capacity"])
     if 0 < len(lines) <= MOST_LINES:
-        figure = load_curve(lines, latencies)
-        yield Picture("load_curve", "load", figure, load_curve_words(lines, latencies))
+        yield load_curve(lines, latencies)
 
 
 def _drawn_point(
@@ -122,7 +112,7 @@ def _drawn_point(
     return DrawnPoint(
         tables=tables.at_point(index),
         rows=summary["rows"].at_point(index).columns,
-        limits=TableLimits.of(study.scenario(point, next(iter(study.variants))).tikv),
+        tikv=study.scenario(point, next(iter(study.variants))).tikv,
         targets=[target for target in targets if target.is_about(point)],
         looks=style.variant_looks(list(study.variants)),
         subtitle=point_words(point),

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from analysis.plots import heat_map, style, sweep_lines, sweep_scatter
-from analysis.plots.axes import Axis, Point, axes_of, is_scattered
+from analysis.plots.axes import Axis, axes_of, is_scattered, place_words
 from analysis.plots.drawn import Picture
-from analysis.plots.sweep_outcomes import SweepView, outcome_cells
-from analysis.plots.words import outcome_words
+from analysis.plots.sweep_outcomes import OutcomeCells, SweepView, outcome_cells
+from analysis.plots.words import between
+from analysis.study.units import Point
 
 _MapLayout = tuple[Axis, Axis, list[tuple[str, list[Point]]]]
 
@@ -47,7 +49,7 @@ def sweep_pictures(
     layout = _map_layout(axes, points) if panels and len(variants) > 1 else None
     for cells in outcome_cells(summary):
         view = SweepView(cells, looks, contours.get(str(cells.outcome.key)))
-        file, words = cells.outcome.file, outcome_words(cells, variants, points, axes)
+        file, words = cells.outcome.file, _words(cells, variants, points, axes)
         if in_lines:
             told = [panel for panel in panels if cells.points_told(panel[1], variants)]
             figure = sweep_lines.sweep_lines(view, across, told)
@@ -62,13 +64,32 @@ def sweep_pictures(
                 yield Picture(name, "sweep", figure, f"Map of ratios. {words}")
 
 
+def _words(
+    cells: OutcomeCells, variants: Sequence[str], points: Sequence[Point], axes: Sequence[Axis]
+) -> str:
+    """Returns what an outcome of a sweep comes to."""
+    over = ", ".join(f"{axis.name} from {axis.labels[0]} to {axis.labels[-1]}" for axis in axes)
+    values, ratios = [], []
+    for variant in variants:
+        numbers = [cells.value(point, variant).scaled(cells.outcome.scale) for point in points]
+        refused = sum(bool(number.refused) for number in numbers)
+        but = f" (refused at {refused} of {len(points)} points)" if refused else ""
+        values.append(f"{variant} {between([number.value for number in numbers])}{but}")
+    for variant in variants[1:]:
+        known = [cells.ratio(point, variant).value for point in points]
+        if not all(map(math.isnan, known)):
+            ratios.append(f"{variant} over {variants[0]} {between(known)}")
+    said = f"{cells.outcome.title} over {over}: {'; '.join(values)}."
+    return f"{said} Ratio: {'; '.join(ratios)}." if ratios else said
+
+
 def _panels(axes: Sequence[Axis], points: Sequence[Point]) -> list[tuple[str, list[Point]]]:
     """Returns the points by their values on the axes given, with these values as a title."""
     panels: dict[tuple[int, ...], list[Point]] = {}
     for point in points:
         panels.setdefault(tuple(axis.index(point) for axis in axes), []).append(point)
     return [
-        (", ".join(f"{axis.name} {axis.label(inside[0])}" for axis in axes), inside)
+        (place_words(axes, inside[0]), inside)
         for _, inside in sorted(panels.items(), key=lambda pair: pair[0])
     ]
 

@@ -14,7 +14,7 @@ from matplotlib.ticker import FixedLocator, NullLocator
 
 from analysis.metrics.numbers import NOTHING, StudyNumber
 from analysis.metrics.rounding import plain
-from analysis.plots.axes import Axis, Point, spread_of
+from analysis.plots.axes import Axis, spread_of
 from analysis.plots.style import (
     INK,
     SMALL,
@@ -29,6 +29,7 @@ from analysis.plots.style import (
     write_ticks,
 )
 from analysis.plots.sweep_outcomes import NO_VALUE, SweepView
+from analysis.study.units import Point
 
 MOST_PANELS: Final = 8
 """Of values and of ratios together."""

@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from analysis.metrics.rounding import plain
-from analysis.plots.axes import Axis, Point, spread_of
+from analysis.plots.axes import Axis, spread_of
 from analysis.plots.style import (
     SMALL,
     WIDTH_IN,
@@ -32,6 +32,7 @@ from analysis.plots.sweep_lines import (
 )
 from analysis.plots.sweep_outcomes import SweepView
 from analysis.study.interpolation import decimal_text, kind_of
+from analysis.study.units import Point
 
 _COLUMNS: Final = 2
 _MOST_TICKS: Final = 8

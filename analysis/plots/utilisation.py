@@ -12,9 +12,9 @@ from typing import Any, Final
 
 import pandas as pd
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 
 from analysis.metrics.catalogue import STATIONS, STATIONS_OF
+from analysis.plots.drawn import Picture
 from analysis.plots.style import (
     INK,
     SMALL,
@@ -41,7 +41,7 @@ _NOTE: Final = (
 )
 
 
-def utilisation(rows: pd.DataFrame, looks: Mapping[str, Look], subtitle: str) -> Figure:
+def utilisation(rows: pd.DataFrame, looks: Mapping[str, Look], subtitle: str) -> Picture:
     """Draws a group of bars a station.
 
     Args:
@@ -76,17 +76,13 @@ def utilisation(rows: pd.DataFrame, looks: Mapping[str, Look], subtitle: str) ->
     axes.set_xlabel("share of the time that it is busy")
     legend_below(figure, *axes.get_legend_handles_labels())
     heading(figure, "How busy each station is", f"{subtitle}\n{_NOTE}")
-    return figure
-
-
-def utilisation_words(rows: pd.DataFrame, looks: Mapping[str, Look]) -> str:
-    """Returns the text alternative: every bar."""
     told = []
-    for station in stations(rows):
+    for station in names:
         mine = rows[rows["class"] == station].set_index("variant")["value"]
         shares = (f"{name} {_percent(mine[name])}" for name in looks if name in mine.index)
         told.append(f"{STATIONS[station]} {listed(shares, ', ')}")
-    return f"Bars of the share of the time that each station is busy: {listed(told)}."
+    alt = f"Bars of the share of the time that each station is busy: {listed(told)}."
+    return Picture("utilisation", "limits", figure, alt)
 
 
 def stations(rows: pd.DataFrame) -> Sequence[str]:

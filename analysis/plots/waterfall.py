@@ -13,14 +13,14 @@ from typing import Final
 
 import pandas as pd
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 from matplotlib.patches import ConnectionPatch
 
 from analysis.metrics.catalogue import LOCK_STATIONS
 from analysis.metrics.rounding import digits, with_half_width
+from analysis.plots.drawn import Picture
 from analysis.plots.style import INK, SMALL, WIDTH_IN, Look, heading, new_figure, part_colours
 from analysis.plots.style import part_hatches as hatches_of
-from analysis.plots.words import part_sizes, sizes_by_part
+from analysis.plots.words import part_sizes
 
 LEAST_SHARE: Final = 0.002
 """Of the longest latency: what is shorter everywhere has no bar."""
@@ -28,7 +28,7 @@ LEAST_SHARE: Final = 0.002
 _ROW_IN: Final = 0.27
 
 
-def lock_waterfall(rows: pd.DataFrame, looks: Mapping[str, Look], subtitle: str) -> Figure:
+def lock_waterfall(rows: pd.DataFrame, looks: Mapping[str, Look], subtitle: str) -> Picture:
     """Draws a panel a variant, all on one time axis, with the time of every station beside its bar.
 
     Args:
@@ -53,15 +53,9 @@ def lock_waterfall(rows: pd.DataFrame, looks: Mapping[str, Look], subtitle: str)
     panels[-1].set_xlabel("time since TiDB sent the request (ms), mean")
     panels[-1].set_xlim(0, longest * 1.4)
     heading(figure, "A lock request's way through the stations", subtitle)
-    return figure
-
-
-def lock_waterfall_words(rows: pd.DataFrame, looks: Mapping[str, Look]) -> str:
-    """Returns the text alternative."""
-    known = rows.dropna(subset=["value"])
-    sizes = sizes_by_part(known, list(looks), _in_order(known["class"]), 1.0)
-    told = part_sizes({variant: of for variant, of in sizes.items() if of}, "ms")
-    return f"Bars one after another along a time axis, in the order of the way. Means: {told}."
+    told = part_sizes(known, variants, _in_order(known["class"]), "ms")
+    alt = f"Bars one after another along a time axis, in the order of the way. Means: {told}."
+    return Picture("lock_stations", "stations", figure, alt)
 
 
 def _in_order(stations: Iterable[str]) -> list[str]:
