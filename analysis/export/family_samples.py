@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from analysis.export.exposition import bounds_text, decimal, head, label_text, timestamp
-from analysis.export.families import Buckets, Difference, Family, Labels, Level, MadeOf, Total
+from analysis.export.families import Buckets, Difference, Family, Labels, Level, Total
 from analysis.export.unit_course import CounterCourse, Key, ReplicationFacts, up_to
 from sim.units import NS_PER_S
 
@@ -78,10 +76,7 @@ def _series_lines(
             case Level():
                 values = _levels(course, keys)
             case _:
-                distribution = _distribution(made_of, course, keys)
-                yield from _Lines(family.name, labels, distribution.bounds).all(
-                    distribution, [zero, *times]
-                )
+                yield from _histogram_lines(family, labels, keys, course, [zero, *times])
                 continue
         at = [zero, *times] if isinstance(made_of, Total) else times
         for value, time in zip(values, at, strict=True):
@@ -99,42 +94,26 @@ def _levels(course: CounterCourse, keys: list[Key]) -> list[str | None]:
     ]
 
 
-@dataclass(frozen=True, slots=True)
-class _Distribution:
-    """A histogram's values; ``up_to`` has shape (steps, bounds), infinity included."""
-
-    bounds: list[str]
-    up_to: NDArray[np.int64]
-    sums_ns: NDArray[np.int64]
-
-
-def _distribution(made_of: MadeOf, course: CounterCourse, keys: list[Key]) -> _Distribution:
+def _histogram_lines(
+    family: Family, labels: Labels, keys: list[Key], course: CounterCourse, times: Sequence[str]
+) -> Iterator[str]:
+    """Yields the samples of a histogram at every time, at the first of which all are 0."""
     counts = course.total(course.counts, keys)[:, None]
-    if not isinstance(made_of, Buckets):
-        return _Distribution(["+Inf"], counts, course.total(course.counters, keys))
-    bounds_ns = [bound * NS_PER_S for bound in made_of.bounds_s]
-    below = np.zeros((len(counts), len(bounds_ns)), dtype=np.int64)
-    for key in keys:
-        if key in course.buckets:
-            below += up_to(course.buckets[key], bounds_ns)
-    sums = course.total(course.sums, keys)
-    return _Distribution(bounds_text(made_of.bounds_s), np.hstack([below, counts]), sums)
-
-
-class _Lines:
-    """The lines of one histogram series, whose labels are written once."""
-
-    def __init__(self, name: str, labels: Labels, bounds: Sequence[str]) -> None:
-        text = label_text(labels)
-        self._buckets = [f'{name}_bucket{{{text},le="{bound}"}}' for bound in bounds]
-        self._count = f"{name}_count{{{text}}}"
-        self._sum = f"{name}_sum{{{text}}}"
-
-    def all(self, values: _Distribution, times: Sequence[str]) -> Iterator[str]:
-        """Yields the samples of every time, the first of which has zeros."""
-        rows = [[0] * len(self._buckets), *values.up_to.tolist()]
-        for row, sum_ns, at in zip(rows, [0, *values.sums_ns.tolist()], times, strict=True):
-            for bucket, count in zip(self._buckets, row, strict=True):
-                yield f"{bucket} {count} {at}\n"
-            yield f"{self._count} {row[-1]} {at}\n"
-            yield f"{self._sum} {decimal(sum_ns, NS_PER_S)} {at}\n"
+    match family.made_of:
+        case Buckets(bounds_s=bounds_s):
+            bounds_ns = [bound * NS_PER_S for bound in bounds_s]
+            below = np.zeros((len(counts), len(bounds_ns)), dtype=np.int64)
+            for key in keys:
+                if key in course.buckets:
+                    below += up_to(course.buckets[key], bounds_ns)
+            counts, sums = np.hstack([below, counts]), course.total(course.sums, keys)
+        case _:
+            bounds_s, sums = (), course.total(course.counters, keys)
+    name, text = family.name, label_text(labels)
+    buckets = [f'{name}_bucket{{{text},le="{bound}"}}' for bound in bounds_text(bounds_s)]
+    rows = [[0] * len(buckets), *counts.tolist()]
+    for row, sum_ns, at in zip(rows, [0, *sums.tolist()], times, strict=True):
+        for bucket, count in zip(buckets, row, strict=True):
+            yield f"{bucket} {count} {at}\n"
+        yield f"{name}_count{{{text}}} {row[-1]} {at}\n"
+        yield f"{name}_sum{{{text}}} {decimal(sum_ns, NS_PER_S)} {at}\n"

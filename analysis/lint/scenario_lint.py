@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from analysis.lint import load_rules, operation_rules, question_rules, run_rules
+from analysis.lint import operation_rules, question_rules, run_rules
 from analysis.lint.scenario_warning import LintedCase, ScenarioWarning, said_once
 from analysis.study.study import Study
 
@@ -37,7 +37,7 @@ def scenario_warnings(study: Study) -> list[ScenarioWarning]:
     """Returns what a study cannot show, in the order of the rules, and a load that is too great."""
     warned = static_warnings(study)
     if study.capacity is None:
-        warned += load_rules.beyond_capacity(_cases(study))
+        warned += run_rules.beyond_capacity(_cases(study))
     return warned
 
 

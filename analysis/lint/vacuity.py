@@ -12,8 +12,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 import pandas as pd
 
-from analysis.lint.left_out import left_out_words
-from analysis.lint.mechanisms import Mechanism, mechanisms
+from analysis.lint.mechanisms import Mechanism, left_out_words, mechanisms
 from analysis.lint.question_rules import is_steady
 from analysis.lint.scenario_lint import static_warnings
 from analysis.lint.scenario_warning import LintedCase, duration, said_by

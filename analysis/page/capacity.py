@@ -19,6 +19,8 @@ from analysis.page.content import Block, Items, Paragraph, Tile, capital
 from analysis.page.findings import Findings
 from analysis.report.capacity_table import capacity_sentence, capacity_tables, station_words
 
+_MOST_TILES: Final = 8
+
 
 def capacity_blocks(found: Findings) -> Iterator[Block]:
     """Yields what a capacity search has found."""
@@ -36,19 +38,15 @@ def capacity_tiles(content: Mapping[str, Any]) -> tuple[Tile, ...]:
     made = []
     for case in content["cases"][:_MOST_TILES]:
         load, certainty = capacity_parts(content, case)
-        known = case["status"] == "found"
-        room = headroom_words(case)
-        made.append(Tile(
-            case_words(case),
-            load if case["status"] == "unknown" else f"{load}{unit}",
-            certainty,
-            f"{station_words(case)} busy{f', {room} headroom' if room else ''}" if known
-            else _reason(content, case),
-        ))  # fmt: skip
+        load = load if case["status"] == "unknown" else f"{load}{unit}"
+        if case["status"] == "found":
+            room = headroom_words(case)
+            detail = f"{station_words(case)} busy{f', {room} headroom' if room else ''}"
+        else:  # the reason alone: the tile has the bound that is known
+            bound, _, why = why_refused(content, case).partition(": ")
+            detail = capital(why or bound)
+        made.append(Tile(case_words(case), load, certainty, detail))
     return tuple(made)
-
-
-_MOST_TILES: Final = 8
 
 
 def _promise(content: Mapping[str, Any]) -> str:
@@ -64,9 +62,3 @@ def _promise(content: Mapping[str, Any]) -> str:
         f"to within {100 * content['tolerance']:g} %; the capacity is the mean of these loads, "
         "with a 95 % interval."
     )
-
-
-def _reason(content: Mapping[str, Any], case: Mapping[str, Any]) -> str:
-    """Returns why a case has no capacity, below the bound that is known."""
-    bound, _, why = why_refused(content, case).partition(": ")
-    return capital(why or bound)

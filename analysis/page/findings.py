@@ -17,6 +17,7 @@ from analysis.metrics.row_table import POINT
 from analysis.metrics.study_tables import StudyTables
 from analysis.plots.drawn import Drawn
 from analysis.report.comparison import MOST_WHOLE_POINTS, main_variant
+from analysis.statistics.amounts import count
 from analysis.study.finished_study import FinishedStudy
 from analysis.study.units import point_words
 
@@ -155,10 +156,11 @@ class Findings:
         return [drawn for drawn in self.drawn if drawn.section in sections]
 
     @property
-    def replications(self) -> tuple[int, int]:
-        """How many a case has, at least and at most."""
+    def replications(self) -> str:
+        """How many a case has: ``5 replications``, ``3 to 5 replications``."""
         numbers = [sum(case["verdicts"].values()) for case in self.summary["units"]]
-        return min(numbers), max(numbers)
+        least, most = min(numbers), max(numbers)
+        return count(most, "replication") if least == most else f"{least} to {most} replications"
 
     def columns(self) -> pd.DataFrame:
         """Returns all rows of the summary as columns, with ``point_index``."""

@@ -95,9 +95,9 @@ def _shown(value: Any) -> Any:
 
 
 @cache
-def asset(name: str) -> str:
-    """Returns the text of a style or script below ``assets``."""
-    return files(__package__).joinpath("assets", *name.split("/")).read_text(encoding="utf-8")
+def asset(name: str, package: str = __package__) -> str:
+    """Returns the text of a style or script below ``assets`` of a package, or of this one."""
+    return files(package).joinpath("assets", *name.split("/")).read_text(encoding="utf-8")
 
 
 @cache

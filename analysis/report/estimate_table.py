@@ -146,15 +146,14 @@ def print_cost(console: Console, estimates: Sequence[Estimate], units: int, core
     events = sum(each.cost.events for each in estimates) / len(estimates)
     seconds = sum(each.cost.seconds for each in estimates) / len(estimates)
     memory = max(each.cost.memory_bytes for each in estimates)
-    lines = [
-        f"{count(estimates[0].regions, 'region')}; {large_count(events, 'event')} a unit, "
-        f"{memory / 1e6:,.0f} MB in one process",
-        f"{count(units, 'unit')} of about {_duration(seconds)} on one core: about "
+    text = (
+        f"  {count(estimates[0].regions, 'region')}; {large_count(events, 'event')} a unit, "
+        f"{memory / 1e6:,.0f} MB in one process\n"
+        f"  {count(units, 'unit')} of about {_duration(seconds)} on one core: about "
         f"{_duration(seconds * units / min(cores, units))} on {cores} cores, and 10 s for Spark; "
-        "rough, within a factor of two",
-    ]
-    for line in lines:
-        console.print(Text(f"  {line}"), soft_wrap=True)
+        "rough, within a factor of two"
+    )
+    console.print(Text(text), soft_wrap=True)
 
 
 def _duration(seconds: float) -> str:

@@ -27,13 +27,12 @@ from analysis.page.escaping import in_script
 from analysis.page.html import environment
 from analysis.page.study_page import HTML
 from analysis.program import SCENARIOS, command
-from analysis.serve.compare import MOST_STUDIES, chart_data, comparison
+from analysis.serve.compare import MEDIA_TYPES, MOST_STUDIES, chart_data, comparison, shipped
 from analysis.serve.controls import LOADS, LOCK_MODES, ControlError, NoBaseError, settings, turned
 from analysis.serve.explorer import Explorer
 from analysis.serve.gate import REPORT_POLICY, Gate, report_key
 from analysis.serve.progress import ProgressReader
 from analysis.serve.runs import StudyRuns
-from analysis.serve.shipped_files import KINDS, shipped
 from analysis.serve.studies import PAGE_STUDIES, Head, NoStudyError, Studies
 from analysis.serve.time_travel import course, units_of
 from analysis.serve.units_here import BusyError, UnitsHere
@@ -257,9 +256,9 @@ class Site:
 
 def _asset_response(request: Request) -> Response:
     name = request.path_params["name"]
-    if name not in KINDS:
+    if name not in MEDIA_TYPES:
         return PlainTextResponse("There is no such file.\n", 404)
-    return Response(shipped(name), media_type=KINDS[name])
+    return Response(shipped(name), media_type=MEDIA_TYPES[name])
 
 
 def _whole(text: str) -> int:

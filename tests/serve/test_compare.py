@@ -20,9 +20,8 @@ from analysis.page.html import CHART_SCRIPTS, library
 from analysis.pipeline.unit_task import Attempt, UnitJob, run_unit_task
 from analysis.program import called
 from analysis.report.summary import write_summary
-from analysis.serve.compare import MOST_STUDIES, comparison, comparison_file
+from analysis.serve.compare import MOST_STUDIES, comparison, comparison_file, shipped
 from analysis.serve.courses import COURSES
-from analysis.serve.shipped_files import shipped
 from analysis.study.plan_file import write_plan
 from analysis.study.units import AskedUnits
 from tests.page import hostile
