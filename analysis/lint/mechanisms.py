@@ -143,7 +143,9 @@ def _of_operation(operation: Operation, case: LintedCase) -> Iterator[Mechanism]
     least = FEWEST_TIMES if again else 1
     # What is asked for once may be meant to fail: then having asked is enough.
     fact = _COUNTED.get(do) if again or isinstance(operation, Driven) else None
-    if not again and not isinstance(operation, Driven) and _before(operation, case):
+    at_ns = getattr(operation, "at_ns", None)
+    unseen = at_ns is not None and at_ns < case.warmup_ns  # done where no fact is counted
+    if unseen and not again and not isinstance(operation, Driven | ShuffleLeader):
         return
     if fact is None:
         yield Mechanism(do, "operations", class_=do, least=1, do=do)
@@ -161,12 +163,6 @@ def _locks_moved(do: str, case: LintedCase) -> Iterator[Mechanism]:
     longer = "hold locks for longer (pause), or " if workload.kind == "custom" else ""
     yield Mechanism(f"locks moved by a {cause}", "lock_fates", class_=f"migrated:{cause}",
                     remedy=f"{longer}do this more often", do=do)  # fmt: skip
-
-
-def _before(operation: Operation, case: LintedCase) -> bool:
-    """Returns whether it is done where no fact is counted."""
-    at_ns = getattr(operation, "at_ns", None)
-    return at_ns is not None and at_ns < case.warmup_ns and not isinstance(operation, ShuffleLeader)
 
 
 def _fought_for(case: LintedCase) -> bool:

@@ -76,7 +76,10 @@ def _range(found: Findings, axes: Sequence[Axis], cells: OutcomeCells) -> str:
     if not known:
         return f"{what} {difference}{NOT_KNOWN}, it varies too much from run to run."
     beyond = _past_level(found, cells, [each.number for each in told])
-    clear = known if is_alone else [each for each in known if not _may_be_none(each.number)]
+    clear = [
+        each for each in known
+        if is_alone or each.number.told_apart or not each.number.has_interval
+    ]  # fmt: skip
     alike = len(known) - len(clear)
     if alike == len(found.points):
         return f"{what} no clear difference anywhere{beyond}."
@@ -85,11 +88,6 @@ def _range(found: Findings, axes: Sequence[Axis], cells: OutcomeCells) -> str:
         return f"{what} {tally}{beyond}."
     between = f"{difference}{_between(clear, axes, is_alone=is_alone)}"
     return f"{what} {between}{f'; {tally}' if tally else ''}{beyond}."
-
-
-def _may_be_none(ratio: StudyNumber) -> bool:
-    """Returns whether a ratio's interval holds 1; one of a single replication says neither."""
-    return ratio.has_interval and not ratio.told_apart
 
 
 def _between(known: Sequence[_Told], axes: Sequence[Axis], *, is_alone: bool) -> str:
@@ -126,7 +124,14 @@ def _levels(found: Findings, cells: OutcomeCells) -> str:
     variant's slowest points would look better than the other's.
     """
     asked = cells.points_told(found.points, found.variants)
-    points = [point for point in asked if _all_known(found, cells, point)]
+    points = [
+        point
+        for point in asked
+        if all(
+            number.is_drawn and plain_value(number) != NOT_KNOWN
+            for number in (cells.value(point, variant) for variant in found.variants)
+        )
+    ]
     if not points or len(found.variants) > _MOST_LEVELS:
         return ""
     unit = behind(cells.outcome.unit)
@@ -134,11 +139,6 @@ def _levels(found: Findings, cells: OutcomeCells) -> str:
     every = "both" if len(spans) == 2 else "all"
     where = f" (at {len(points)} of {len(found.points)} points, where {every} are known)"
     return f"{', '.join(spans)}{where if len(points) < len(asked) else ''}"
-
-
-def _all_known(found: Findings, cells: OutcomeCells, point: Mapping[str, Any]) -> bool:
-    numbers = [cells.value(point, variant) for variant in found.variants]
-    return all(number.is_drawn and plain_value(number) != NOT_KNOWN for number in numbers)
 
 
 def _span(cells: OutcomeCells, points: Sequence[Mapping[str, Any]], variant: str) -> str:

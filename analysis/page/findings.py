@@ -105,27 +105,23 @@ class Findings:
         return [*self.compared, self.baseline]
 
     @cached_property
-    def _values(self) -> Numbers:
-        return self._of_whole_points("rows")
-
-    @cached_property
-    def _ratios(self) -> Numbers:
-        return self._of_whole_points("comparisons")
-
-    def _of_whole_points(self, rows: str) -> Numbers:
-        return Numbers(self.summary[rows], points=[self.points[at] for at in self.whole_points])
+    def _numbers(self) -> tuple[Numbers, Numbers]:
+        """Values and ratios of points that are shown by themselves."""
+        points = [self.points[at] for at in self.whole_points]
+        values, ratios = (Numbers(self.summary[n], points=points) for n in ("rows", "comparisons"))
+        return values, ratios
 
     def value(self, point: int, variant: str, key: MetricKey) -> StudyNumber:
         """Returns a number at a point that is shown by itself."""
-        return self._values.get(self.points[point], variant, key)
+        return self._numbers[0].get(self.points[point], variant, key)
 
     def ratio(self, point: int, variant: str, key: MetricKey) -> StudyNumber:
         """Returns the comparison of a variant with the baseline."""
-        return self._ratios.get(self.points[point], variant, key)
+        return self._numbers[1].get(self.points[point], variant, key)
 
     def classes(self, point: int, metric: str) -> list[str]:
         """Returns the classes of a metric that any variant has, without ``all``."""
-        return self._values.classes(self.points[point], metric)
+        return self._numbers[0].classes(self.points[point], metric)
 
     def amount(self, point: int, variant: str, key: MetricKey) -> float:
         """Returns a number, 0 where there is none."""

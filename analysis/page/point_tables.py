@@ -214,6 +214,10 @@ def _counted(found: Findings, point: int | None, metric: str) -> list[tuple[str,
 
     None if the study does not count it.
     """
+
+    def text(times: float) -> str:
+        return digits(times) if times else DASH
+
     columns = found.columns()
     mine = columns[(columns["metric"] == metric) & (columns["stat"] == "mean")]
     if point is not None:
@@ -226,7 +230,7 @@ def _counted(found: Findings, point: int | None, metric: str) -> list[tuple[str,
     return [
         (
             "total" if class_ == "all" else class_.replace(":", ": ").replace("_", " "),
-            [digits(times) if times else DASH for times in counts.loc[class_]],
+            list(map(text, counts.loc[class_])),
         )
         for class_ in classes
         if counts.loc[class_].any()

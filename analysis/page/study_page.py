@@ -15,8 +15,7 @@ from analysis.page.assumptions import assumption_blocks
 from analysis.page.capacity import capacity_blocks
 from analysis.page.content import Block, Charts, Page, Paragraph, section
 from analysis.page.findings import Findings
-from analysis.page.html import html_text
-from analysis.page.markdown import markdown_text
+from analysis.page.formats import html_text, markdown_text
 from analysis.page.pictures import Album
 from analysis.page.stress import checklist, provenance_blocks
 from analysis.page.trust import COMPARISON, TRUST, notices, trust_blocks

@@ -16,23 +16,13 @@ from matplotlib.axes import Axes
 
 from analysis.metrics.rounding import digits
 from analysis.metrics.study_tables import Course
-from analysis.plots import timeline
-from analysis.plots.drawn import Picture
-from analysis.plots.style import (
-    FIXED,
-    Look,
-    heading,
-    legend_below,
-    log_values,
-    unique_handles,
-    values_from_zero,
-)
-from analysis.plots.words import between, listed
+from analysis.plots import style, timeline
+from analysis.plots.drawn import Picture, between, listed
 from sim.units import NS_PER_MS
 
-PATHS: Final = FIXED | {"fallback": Look("#882255", (0, (7, 1.4, 1.4, 1.4)), "D")}
+PATHS: Final = style.FIXED | {"fallback": style.Look("#882255", (0, (7, 1.4, 1.4, 1.4)), "D")}
 """Looks of the ways that a lock can take."""
-Looks = Mapping[str, Look]
+Looks = Mapping[str, style.Look]
 """By variant, in order."""
 
 _PERCENTILES: Final = {"p50": 1.5, "p99": 0.9, "p999": 0.5}
@@ -93,15 +83,15 @@ def over_time(course: Course, looks: Looks, subtitle: str) -> Picture:
     for variant, look in looks.items():
         _draw_latency(of_transactions, course, (variant, "txn_latency", "all"), look, variant)
     _name(of_transactions, "Transactions", "latency (ms)")
-    log_values(of_transactions)
+    style.log_values(of_transactions)
     for axes, each in zip(rest, lines, strict=True):
         _draw_lines(axes, course, looks, each)
     for axes in panels:
         _shade_warmup(axes, course)
     _same_scale(by_path)
     figure.align_ylabels(panels)
-    legend_below(figure, *unique_handles(panels))
-    heading(figure, "What happened over time", f"{subtitle}\n{_how_to_read(course)}")
+    style.legend_below(figure, *style.unique_handles(panels))
+    style.heading(figure, "What happened over time", f"{subtitle}\n{_how_to_read(course)}")
     return Picture("over_time", "time", figure, _words(course, looks))
 
 
@@ -134,7 +124,7 @@ def _words(course: Course, looks: Looks) -> str:
 
 
 def _draw_latency(
-    axes: Axes, course: Course, series: tuple[str, str, str], look: Look, label: str
+    axes: Axes, course: Course, series: tuple[str, str, str], look: style.Look, label: str
 ) -> None:
     """Draws percentiles of one series, and its longest."""
     variant, metric, class_ = series
@@ -152,14 +142,14 @@ def _draw_lines(axes: Axes, course: Course, looks: Looks, what: _Lines) -> None:
                 _draw_line(axes, line.fillna(0.0), look, width=width)
             elif (line["value"] > 0).any():
                 _draw_line(axes, line, look, variant, what.scale, width)
-    values_from_zero(axes)
+    style.values_from_zero(axes)
     _name(axes, what.title, what.label)
 
 
 def _draw_line(
     axes: Axes,
     line: pd.DataFrame,
-    look: Look,
+    look: style.Look,
     label: str = "",
     scale: float = 1.0,
     width: float = 1.3,
@@ -203,7 +193,7 @@ def _same_scale(panels: Sequence[Axes]) -> None:
     limits = [axes.get_ylim() for axes in panels]
     for axes in panels:
         axes.set_ylim(min(low for low, _ in limits), max(high for _, high in limits))
-        log_values(axes)
+        style.log_values(axes)
 
 
 def _shade_warmup(axes: Axes, course: Course) -> None:

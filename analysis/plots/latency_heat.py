@@ -18,10 +18,9 @@ from matplotlib.ticker import NullFormatter
 from numpy.typing import NDArray
 
 from analysis.metrics.rounding import digits
-from analysis.plots.drawn import Picture
+from analysis.plots.drawn import Picture, listed
 from analysis.plots.style import Look, heading, log_values, percent, write_ticks
 from analysis.plots.timeline import time_panels
-from analysis.plots.words import listed
 from sim.record.histogram import BASE
 from sim.units import NS_PER_MS
 

@@ -11,14 +11,13 @@ from collections.abc import Mapping
 from typing import Final
 
 from matplotlib.axes import Axes
-from matplotlib.ticker import FixedLocator, FuncFormatter, NullFormatter
+from matplotlib.ticker import FixedLocator, NullFormatter
 
 from analysis.metrics.rounding import digits
 from analysis.metrics.study_tables import Course
-from analysis.plots.drawn import Picture
-from analysis.plots.style import INK, SMALL, Look, heading
+from analysis.plots.drawn import Picture, listed
+from analysis.plots.style import INK, SMALL, Look, heading, write_ticks
 from analysis.plots.timeline import time_panels
-from analysis.plots.words import listed
 from sim.scenario.schema.tikv import Tikv
 from sim.units import KIB
 
@@ -66,7 +65,13 @@ def lock_memory(course: Course, looks: Mapping[str, Look], tikv: Tikv, subtitle:
         )  # fmt: skip
     _limit(axes, store_bytes, "limit of a store")
     _limit(axes, region_bytes, "limit of one region")
-    _scale(axes, least / 2, max(store_bytes, region_bytes) * 4)
+    axes.set_yscale("log")
+    # Powers of 32 are round in all binary units.
+    axes.yaxis.set_major_locator(FixedLocator([float(32**power) for power in range(9)]))
+    write_ticks(axes.yaxis, size_text)
+    axes.yaxis.set_minor_formatter(NullFormatter())
+    axes.tick_params(axis="y", which="minor", length=0)
+    axes.set_ylim(max(least / 2, 1.0), max(store_bytes, region_bytes) * 4)
     axes.set_ylabel("locks in memory, fullest store")
     axes.legend(
         loc="lower right", bbox_to_anchor=(1.0, 1.0), ncols=3, handlelength=2.8, borderaxespad=0.2
@@ -86,13 +91,3 @@ def _limit(axes: Axes, size_bytes: int, name: str) -> None:
         f"{name}, {size_text(size_bytes)}", (0.0, size_bytes), (4, 3),
         xycoords=("axes fraction", "data"), textcoords="offset points", fontsize=SMALL, color=INK,
     )  # fmt: skip
-
-
-def _scale(axes: Axes, low_bytes: float, high_bytes: float) -> None:
-    """Makes a log scale with ticks at powers of 32, which are round in all binary units."""
-    axes.set_yscale("log")
-    axes.yaxis.set_major_locator(FixedLocator([float(32**power) for power in range(9)]))
-    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: size_text(value)))
-    axes.yaxis.set_minor_formatter(NullFormatter())
-    axes.tick_params(axis="y", which="minor", length=0)
-    axes.set_ylim(max(low_bytes, 1.0), high_bytes)

@@ -15,9 +15,8 @@ from matplotlib.axes import Axes
 
 from analysis.metrics.rounding import digits
 from analysis.plots import timeline
-from analysis.plots.drawn import Picture
+from analysis.plots.drawn import Picture, listed
 from analysis.plots.style import OTHERS, Look, heading, legend_below, unique_handles
-from analysis.plots.words import listed
 
 _SIGNS: Final = {"leaders_gained": 1.0, "leaders_lost": -1.0}
 _CHANGES: Final = {
@@ -84,7 +83,11 @@ def store_timeline(
     for axes, variant in zip(panels, variants, strict=True):
         mine = moves[moves["variant"] == variant]
         stores = leaders_by_store(mine, span_s)
-        _leaders(axes, stores)
+        for place, (store, steps) in enumerate(stores.items()):
+            axes.step(
+                steps["at_s"], steps["leaders"], where="post", label=store, linewidth=1.6,
+                color=OTHERS[place % len(OTHERS)], linestyle=_LINES[place % len(_LINES)],
+            )  # fmt: skip
         _changes(axes, mine)
         told.append(f"{variant}: {', '.join(_words(stores, mine))}")
         axes.set_title(variant, fontweight="bold", color=looks[variant].colour, pad=3)
@@ -113,14 +116,6 @@ def _words(stores: Mapping[str, pd.DataFrame], mine: pd.DataFrame) -> Iterator[s
 def _number(store: str) -> tuple[int, str]:
     digits_ = store.rpartition("-")[2]
     return (int(digits_), store) if digits_.isdigit() else (0, store)
-
-
-def _leaders(axes: Axes, stores: Mapping[str, pd.DataFrame]) -> None:
-    for place, (store, steps) in enumerate(stores.items()):
-        axes.step(
-            steps["at_s"], steps["leaders"], where="post", label=store, linewidth=1.6,
-            color=OTHERS[place % len(OTHERS)], linestyle=_LINES[place % len(_LINES)],
-        )  # fmt: skip
 
 
 def _changes(axes: Axes, mine: pd.DataFrame) -> None:

@@ -13,9 +13,8 @@ import pandas as pd
 from matplotlib.axes import Axes
 
 from analysis.metrics.rounding import digits
-from analysis.plots.drawn import Picture
+from analysis.plots.drawn import Picture, between, listed
 from analysis.plots.style import WIDTH_IN, Look, heading, new_figure, values_from_zero
-from analysis.plots.words import between, listed
 
 _ROWS: Final = (("txns", "commits (1/s)"), ("lock_latency", "lock latency (ms)"))
 _MOST_COLUMNS: Final = 3

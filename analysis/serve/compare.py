@@ -25,7 +25,7 @@ from analysis.metrics.rounding import NOT_KNOWN
 from analysis.metrics.shown import KEY_FIGURE_OF
 from analysis.page.charts import one_view
 from analysis.page.escaping import in_script
-from analysis.page.html import CHART_SCRIPTS, CHART_STYLES, asset, environment, inlined
+from analysis.page.formats import CHART_SCRIPTS, CHART_STYLES, asset, environment, inlined
 from analysis.plots.axes import axes_of
 from analysis.report.diff_table import changes_table, moves_table, study_words
 from analysis.report.table import ReportTable

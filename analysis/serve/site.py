@@ -24,7 +24,7 @@ from starlette.routing import Route
 from analysis.comparison.results import SUMMED_UP, StudyResults, read_results
 from analysis.page.charts import chart_looks
 from analysis.page.escaping import in_script
-from analysis.page.html import environment
+from analysis.page.formats import environment
 from analysis.page.study_page import HTML
 from analysis.program import SCENARIOS, command
 from analysis.serve.compare import MEDIA_TYPES, MOST_STUDIES, chart_data, comparison, shipped
@@ -156,18 +156,16 @@ class Site:
         running = self.runs.is_running(head.name)
         there = (self.studies.results / head.name / HTML).is_file()
         written = datetime.fromtimestamp(head.written_s, UTC).astimezone()
+        place, key = quote(head.name, safe=""), report_key(self._token, head.name)
         return {
             "head": head,
-            "place": quote(head.name, safe=""),
+            "place": place,
             "outcome": "running" if running else head.outcome,
             "says": "running" if running else head.outcome.replace("unfinished", "not finished"),
             "date": written.strftime("%Y-%m-%d %H:%M"),
             "iso": written.isoformat(timespec="minutes"),
-            "report": self._report_address(head.name) if there else "",
+            "report": f"/report/{key}/{place}/{HTML}" if there else "",
         }
-
-    def _report_address(self, study: str) -> str:
-        return f"/report/{report_key(self._token, study)}/{quote(study, safe='')}/{HTML}"
 
     def _report(self, request: Request) -> Response:
         content = self.studies.read(request.path_params["study"], HTML, _LONGEST_REPORT_BYTES)

@@ -14,7 +14,7 @@ from matplotlib.axes import Axes
 from matplotlib.collections import FillBetweenPolyCollection
 from PIL import Image
 
-from analysis.plots import distribution, stacks, style, waterfall
+from analysis.plots import distribution, stacks, style
 from analysis.plots.drawn import Picture
 from sim.record.histogram import bucket_of
 
@@ -25,7 +25,8 @@ NAMES = [*VARIANTS, *(f"mine {number}" for number in range(5))]
 
 
 def test_locking_modes_have_their_colours_in_any_order() -> None:
-    assert style.variant_colours(["in_memory", "mine", "sync"]) == {
+    looks = style.variant_looks(["in_memory", "mine", "sync"])
+    assert {name: look.colour for name, look in looks.items()} == {
         "in_memory": "#D55E00",
         "mine": style.OTHERS[0],
         "sync": "#777777",
@@ -170,7 +171,7 @@ def way(refused: tuple[str, ...] = ()) -> pd.DataFrame:
 
 
 def test_a_waterfall_goes_on_where_the_last_bar_ended() -> None:
-    picture = waterfall.lock_waterfall(way(), LOOKS, "stub")
+    picture = stacks.lock_waterfall(way(), LOOKS, "stub")
     figure = picture.figure
     assert [axes.get_title(loc="left") for axes in figure.axes] == [
         "pipelined: 3.6 ms", "sync: 3.6 ms", "in_memory: 0.6 ms",
@@ -191,12 +192,12 @@ def test_a_waterfall_goes_on_where_the_last_bar_ended() -> None:
 
 
 def test_a_refused_variant_has_no_panel() -> None:
-    figure = waterfall.lock_waterfall(way(refused=("sync",)), LOOKS, "stub").figure
+    figure = stacks.lock_waterfall(way(refused=("sync",)), LOOKS, "stub").figure
     assert len(figure.axes) == 2
 
 
 def test_no_text_of_a_waterfall_leaves_the_axes() -> None:
-    figure = waterfall.lock_waterfall(way(), LOOKS, "stub").figure
+    figure = stacks.lock_waterfall(way(), LOOKS, "stub").figure
     figure.canvas.draw()
     for axes in figure.axes:
         boxes = [text.get_window_extent() for text in axes.texts]

@@ -26,8 +26,7 @@ from analysis.plots.load_curve import (
     load_lines,
     with_capacity,
 )
-from analysis.plots.point_pictures import DrawnPoint, point_pictures
-from analysis.plots.study_plots import write_study_plots
+from analysis.plots.study_plots import DrawnPoint, point_pictures, write_study_plots
 from analysis.study.finished_study import FinishedStudy
 from analysis.study.plan import Plan
 from tests.analysis.test_convergence_plot import replicated

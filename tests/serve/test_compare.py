@@ -16,7 +16,7 @@ from analysis.cli.study_app import DiffCommand
 from analysis.comparison.results import read_results
 from analysis.comparison.study_diff import study_diff
 from analysis.metrics.row_table import RowTable
-from analysis.page.html import CHART_SCRIPTS, library
+from analysis.page.formats import CHART_SCRIPTS, library
 from analysis.pipeline.unit_task import Attempt, UnitJob, run_unit_task
 from analysis.program import called
 from analysis.report.summary import write_summary
