@@ -9,8 +9,8 @@ from analysis.metrics.catalogue import MetricKey
 from analysis.metrics.numbers import StudyNumber, change_parts, change_text, span_text
 from analysis.metrics.rounding import NOT_KNOWN
 from analysis.metrics.shown import HEADLINES, TO_KIB, TO_MB, ShownFigure
-from analysis.page.answer_wider import of_capacity, of_sweep
-from analysis.page.capacity import capacity_tiles
+from analysis.page.answer_of_sweep import of_sweep
+from analysis.page.capacity import capacity_tiles, of_capacity
 from analysis.page.content import Tile, capital
 from analysis.page.failures import failed_in_a_run, failures
 from analysis.page.findings import Findings
