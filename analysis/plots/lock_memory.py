@@ -65,13 +65,7 @@ def lock_memory(course: Course, looks: Mapping[str, Look], tikv: Tikv, subtitle:
         )  # fmt: skip
     _limit(axes, store_bytes, "limit of a store")
     _limit(axes, region_bytes, "limit of one region")
-    axes.set_yscale("log")
-    # Powers of 32 are round in all binary units.
-    axes.yaxis.set_major_locator(FixedLocator([float(32**power) for power in range(9)]))
-    write_ticks(axes.yaxis, size_text)
-    axes.yaxis.set_minor_formatter(NullFormatter())
-    axes.tick_params(axis="y", which="minor", length=0)
-    axes.set_ylim(max(least / 2, 1.0), max(store_bytes, region_bytes) * 4)
+    _scale(axes, least / 2, max(store_bytes, region_bytes) * 4)
     axes.set_ylabel("locks in memory, fullest store")
     axes.legend(
         loc="lower right", bbox_to_anchor=(1.0, 1.0), ncols=3, handlelength=2.8, borderaxespad=0.2
@@ -91,3 +85,13 @@ def _limit(axes: Axes, size_bytes: int, name: str) -> None:
         f"{name}, {size_text(size_bytes)}", (0.0, size_bytes), (4, 3),
         xycoords=("axes fraction", "data"), textcoords="offset points", fontsize=SMALL, color=INK,
     )  # fmt: skip
+
+
+def _scale(axes: Axes, low_bytes: float, high_bytes: float) -> None:
+    """Makes a log scale with ticks at powers of 32, which are round in all binary units."""
+    axes.set_yscale("log")
+    axes.yaxis.set_major_locator(FixedLocator([float(32**power) for power in range(9)]))
+    write_ticks(axes.yaxis, size_text)
+    axes.yaxis.set_minor_formatter(NullFormatter())
+    axes.tick_params(axis="y", which="minor", length=0)
+    axes.set_ylim(max(low_bytes, 1.0), high_bytes)
