@@ -138,7 +138,7 @@ def _series_lines(
                 )
                 values = [str(level) for level in (ups - downs).tolist()]
             case Level():
-                values = _levels(course, keys)
+                values = _means(course, keys)
             case _:
                 yield from _histogram_lines(family, labels, keys, course, [zero, *times])
                 continue
@@ -148,7 +148,7 @@ def _series_lines(
                 yield f"{start} {value} {time}\n"
 
 
-def _levels(course: CounterCourse, keys: list[Key]) -> list[str | None]:
+def _means(course: CounterCourse, keys: list[Key]) -> list[str | None]:
     """Returns the mean of each step; None without values."""
     counts = np.diff(course.total(course.counts, keys), prepend=0).tolist()
     sums = np.diff(course.total(course.sums, keys), prepend=0).tolist()

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from analysis.lint import operation_rules, question_rules, run_rules
-from analysis.lint.scenario_warning import LintedCase, ScenarioWarning, said_once
+from analysis.lint.scenario_warning import LintedCase, ScenarioWarning
 from analysis.study.study import Study
 
 MOST_POINTS: Final = 40
@@ -43,7 +43,12 @@ def scenario_warnings(study: Study) -> list[ScenarioWarning]:
 
 def static_warnings(study: Study) -> list[ScenarioWarning]:
     """Returns what a study cannot show, without an estimate of its load."""
-    return said_once(_all(study))
+    # Points and variants differ in figures of a sentence, and its first words name the rule: of
+    # warnings about the same key by the same rule, one is said.
+    first: dict[tuple[str, str], ScenarioWarning] = {}
+    for warning in _all(study):
+        first.setdefault((warning.key, " ".join(warning.text.split()[:3])), warning)
+    return list(first.values())
 
 
 def _all(study: Study) -> Iterator[ScenarioWarning]:

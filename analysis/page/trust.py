@@ -146,14 +146,23 @@ def notices(found: Findings) -> tuple[Paragraph, ...]:
     Alarms, on work that stopped or fell, stand above the answer.
     """
     summary = found.summary
+    asked, done = len(found.run.plan.units), len(found.run.done)
+    missing = (
+        f"{asked - done:,} of {asked:,} units are missing or have failed; all numbers come from "
+        "the others. The same command runs the missing ones."
+    )
     warnings = [
-        *_missing_units(found),
+        *([missing] if done < asked else []),
         *(f"An invariant was violated: {one['variant']}, replication {one['replication']}: "
           f"{one['what']}" for one in summary["invariants"]["violations"][:_SHOWN_NOTICES]),
         *_claims(summary),
     ]  # fmt: skip
     notes = [] if found.searched else [*_loads(found)]
-    notes += _warnings(summary)
+    for texts in _by_kind(summary):  # of many of a kind the first, and how many more there are
+        if len(texts) <= _SHOWN_LOADS:
+            notes += texts
+        else:
+            notes.append(f"{texts[0]} “{TRUST}” has {len(texts) - 1} more notes of this kind.")
     if not found.searched and all(row["replications"] == 1 for row in summary["rows"][:_FEW]):
         notes.append(_ONE_REPLICATION)
     return (
@@ -196,15 +205,6 @@ def _by_kind(summary: Mapping[str, Any]) -> Sequence[Sequence[str]]:
     return list(by_kind.values())
 
 
-def _warnings(summary: Mapping[str, Any]) -> Iterator[str]:
-    """Yields what was warned of; of many of a kind the first, and how many more there are."""
-    for texts in _by_kind(summary):
-        if len(texts) <= _SHOWN_LOADS:
-            yield from texts
-        else:
-            yield f"{texts[0]} “{TRUST}” has {len(texts) - 1} more notes of this kind."
-
-
 def _loads(found: Findings) -> Iterator[str]:
     """Yields cases that are not stable but have not stopped, or how many there are."""
     units = found.summary["units"]
@@ -217,12 +217,3 @@ def _loads(found: Findings) -> Iterator[str]:
         f"Load: {odd:,} of {len(units):,} cases are overloaded, not settled or near saturation; "
         f"“{TRUST}” names them."
     )
-
-
-def _missing_units(found: Findings) -> Iterator[str]:
-    asked, done = len(found.run.plan.units), len(found.run.done)
-    if done < asked:
-        yield (
-            f"{asked - done:,} of {asked:,} units are missing or have failed; all numbers come "
-            "from the others. The same command runs the missing ones."
-        )

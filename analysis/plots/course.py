@@ -86,8 +86,9 @@ def over_time(course: Course, looks: Looks, subtitle: str) -> Picture:
     style.log_values(of_transactions)
     for axes, each in zip(rest, lines, strict=True):
         _draw_lines(axes, course, looks, each)
-    for axes in panels:
-        _shade_warmup(axes, course)
+    if course.warmup_s > 0:  # what every replication leaves out; the longest cut ends it
+        for axes in panels:
+            axes.axvspan(0, course.warmup_s, color=_WARMUP, linewidth=0, zorder=0)
     _same_scale(by_path)
     figure.align_ylabels(panels)
     style.legend_below(figure, *style.unique_handles(panels))
@@ -126,9 +127,16 @@ def _words(course: Course, looks: Looks) -> str:
 def _draw_latency(
     axes: Axes, course: Course, series: tuple[str, str, str], look: style.Look, label: str
 ) -> None:
-    """Draws percentiles of one series, and its longest."""
+    """Draws percentiles of one series, and a dot for the longest of each bin.
+
+    That is what one request met in a short stall.
+    """
     variant, metric, class_ = series
-    _draw_longest(axes, course.line(variant, metric, "max", class_), look.colour)
+    longest = course.line(variant, metric, "max", class_)
+    axes.plot(
+        longest["at_s"], longest["value"] / NS_PER_MS, ".", color=look.colour, alpha=0.6,
+        markersize=4, markeredgewidth=0, zorder=1.5, rasterized=True,
+    )  # fmt: skip
     for stat, width in _PERCENTILES.items():
         line = course.line(variant, metric, stat, class_)
         _draw_line(axes, line, look, label if stat == "p50" else "", 1 / NS_PER_MS, width)
@@ -172,14 +180,6 @@ def _draw_line(
     axes.plot(at_s[alone], value[alone], ".", color=look.colour, markersize=2 if thin else 3.5)
 
 
-def _draw_longest(axes: Axes, line: pd.DataFrame, colour: str) -> None:
-    """Draws a dot for the longest latency of each bin: what one request met in a short stall."""
-    axes.plot(
-        line["at_s"], line["value"] / NS_PER_MS, ".", color=colour, alpha=0.6, markersize=4,
-        markeredgewidth=0, zorder=1.5, rasterized=True,
-    )  # fmt: skip
-
-
 def _name(axes: Axes, title: str, label: str, colour: str = "black") -> None:
     """Writes what an axis shows above it, and what its values are beside it."""
     axes.set_title(title, color=colour, fontweight="bold", pad=3)
@@ -194,9 +194,3 @@ def _same_scale(panels: Sequence[Axes]) -> None:
     for axes in panels:
         axes.set_ylim(min(low for low, _ in limits), max(high for _, high in limits))
         style.log_values(axes)
-
-
-def _shade_warmup(axes: Axes, course: Course) -> None:
-    """Shades what every replication leaves out of its figures; the longest cut ends it."""
-    if course.warmup_s > 0:
-        axes.axvspan(0, course.warmup_s, color=_WARMUP, linewidth=0, zorder=0)

@@ -69,17 +69,11 @@ def variant_values(
     rows = values.reshape(len(replications), -1).T
     there = ~np.isnan(rows).all(axis=1)
     of_case, of_name = np.divmod(np.flatnonzero(there), max(metrics.shape[1], 1))
-    index = _index(np.divmod(cases[of_case], len(variants)), variants, metrics.columns[of_name])
-    return pd.DataFrame(rows[there], index=index, columns=list(replications))
-
-
-def _index(
-    case: tuple[NDArray[np.int64], NDArray[np.int64]], variants: Sequence[str], names: pd.Index
-) -> pd.MultiIndex:
-    point, variant = case
+    point, variant = np.divmod(cases[of_case], len(variants))
     shown = np.array(list(variants), dtype=object)[variant]
-    levels = [names.get_level_values(level) for level in KEY]
-    return pd.MultiIndex.from_arrays([point, shown, *levels], names=GROUP)
+    levels = [metrics.columns[of_name].get_level_values(level) for level in KEY]
+    index = pd.MultiIndex.from_arrays([point, shown, *levels], names=GROUP)
+    return pd.DataFrame(rows[there], index=index, columns=list(replications))
 
 
 def summary_rows(
