@@ -35,7 +35,7 @@ from analysis.pipeline.session import SparkStarter, stop_spark
 from analysis.pipeline.study_tables import read_study_tables
 from analysis.pipeline.unit_task import UnitJob
 from analysis.pipeline.watch import Watch
-from analysis.report.study_summary import study_summary
+from analysis.report.summary import study_summary
 from analysis.study.finished_study import FinishedStudy
 from analysis.study.ledger import read_ledger
 from analysis.study.load import load_study

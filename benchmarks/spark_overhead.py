@@ -124,8 +124,7 @@ def spark_s(folder: Path, units: int, unit_ms: int, master: str) -> dict[str, fl
     """Returns the seconds of Spark's start, of units through Spark, and of making the summary."""
     from analysis.pipeline.session import SparkStarter, stop_spark
     from analysis.pipeline.study_tables import read_study_tables
-    from analysis.report.study_summary import study_summary
-    from analysis.report.summary import write_summary
+    from analysis.report.summary import study_summary, write_summary
     from analysis.study.finished_study import FinishedStudy
     from analysis.study.ledger import read_ledger
 

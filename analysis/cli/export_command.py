@@ -9,8 +9,7 @@ from typing import Final
 
 from analysis.cli.failures import CommandError, ExitStatus
 from analysis.cli.study_app import ExportCommand
-from analysis.export.csv_course import write_csv_course
-from analysis.export.csv_tables import write_csv_tables
+from analysis.export.csv_tables import write_csv_course, write_csv_tables
 from analysis.export.openmetrics import MOST_POINTS, START_S, write_metrics
 from analysis.export.traces import write_traces
 from analysis.study.finished_study import FinishedStudy, finished_study, load_folder

@@ -111,8 +111,7 @@ def _replay(job: UnitJob, attempt: Attempt, folder: Path, told: dict[str, Any]) 
 
 def _trace(folder: Path, study: Study, unit: Unit, count: int) -> None:
     """Follows transactions of one unit; its file is named by the unit."""
-    from analysis.export.chrome_trace import FOLDER
-    from analysis.export.traces import write_trace
+    from analysis.export.traces import FOLDER, write_trace
 
     run = FinishedStudy.in_folder(folder, study, study.name)
     name = f"{unit.variant}-{unit.unit_hash[:8]}.json"

@@ -168,11 +168,6 @@ class Matched:
     only_b: list[NumberKey]
 
 
-def _whole(class_: str) -> str:
-    """Returns the class that a class is a part of: ``latch`` of ``pipelined/latch``, or ``all``."""
-    return class_.partition("/")[2] or "all"
-
-
 def matched(
     a: Mapping[NumberKey, StudyNumber],
     b: Mapping[NumberKey, StudyNumber],
@@ -200,7 +195,9 @@ def matched(
         elif number.refused or other.refused:
             found.refused.append((there, number, other))
         elif not (math.isnan(number.value) or math.isnan(other.value)):
-            figure = replace(key.figure, class_=_whole(key.figure.class_))
+            # What the class is a part of: ``latch`` of ``pipelined/latch``, or ``all``.
+            of_class = key.figure.class_.partition("/")[2] or "all"
+            figure = replace(key.figure, class_=of_class)
             whole, there_whole = key._replace(figure=figure), there._replace(figure=figure)
             if whole != key and a.get(whole) == number and b.get(there_whole) == other:
                 found.repeats.setdefault(there_whole, []).append(there)

@@ -65,8 +65,9 @@ def read_results(folder: Path) -> StudyResults:
         scenario = _mapping("scenario.yaml", yaml.load(text, Loader=loader) or {})
         numbers = _numbers(read_here(folder / ROWS))
     except (OSError, ValueError, KeyError, yaml.YAMLError, pa.ArrowException) as error:
+        first = " ".join(str(error).split()).partition(". ")[0][:80]
         raise StudyFolderError(
-            f"{folder}: its results cannot be read ({_first_sentence(error)}); "
+            f"{folder}: its results cannot be read ({first}); "
             f"{command('report', folder)} makes them again"
         ) from error
     return StudyResults(
@@ -75,7 +76,7 @@ def read_results(folder: Path) -> StudyResults:
         scenario=scenario,
         numbers=numbers,
         model=_model(folder, manifest),
-        outcome=_outcome(folder),
+        outcome=str(said_in(folder).get("outcome", "")),
         variants=tuple(dict.fromkeys(key.variant for key in numbers)),
         points=tuple(dict.fromkeys(key.point for key in numbers)),
     )
@@ -85,10 +86,6 @@ def _mapping(name: str, content: object) -> Mapping[str, Any]:
     if isinstance(content, dict):
         return content
     raise ValueError(f"{name} is not a mapping")
-
-
-def _first_sentence(error: Exception) -> str:
-    return " ".join(str(error).split()).partition(". ")[0][:80]
 
 
 def _numbers(table: pa.Table) -> dict[NumberKey, StudyNumber]:
@@ -112,10 +109,6 @@ def _numbers(table: pa.Table) -> dict[NumberKey, StudyNumber]:
         NumberKey(point, variant, MetricKey(*figure)): StudyNumber(*number)
         for (point, variant, figure), number in zip(places, zip(*numbers, strict=True), strict=True)
     }
-
-
-def _outcome(folder: Path) -> str:
-    return str(said_in(folder).get("outcome", ""))
 
 
 def _model(folder: Path, manifest: Mapping[str, Any]) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, Literal, NamedTuple
 
 from analysis.comparison.moves import Matched, Move, matched, moves
 from analysis.comparison.results import StudyResults
@@ -33,23 +33,6 @@ class SameFacts(NamedTuple):
     def all_same(self) -> bool:
         """Whether both studies are made of the very same bytes."""
         return self.a == self.b == self.same > 0
-
-
-def scenario_changes(a: StudyResults, b: StudyResults) -> list[Change]:
-    """Returns the keys of the resolved scenarios that differ, in the order of the files."""
-    return _changes(dict(_flat(a.scenario)), dict(_flat(b.scenario)))
-
-
-def maker_changes(a: StudyResults, b: StudyResults) -> list[Change]:
-    """Returns what made the numbers and differs: the model's source, the commit, packages."""
-    return _changes(_maker(a), _maker(b))
-
-
-def same_facts(a: StudyResults, b: StudyResults) -> SameFacts:
-    """Counts the units whose facts are the same bytes."""
-    mine, theirs = a.manifest.get("digests", {}), b.manifest.get("digests", {})
-    same = sum(digests == theirs.get(unit) for unit, digests in mine.items())
-    return SameFacts(len(mine), len(theirs), same)
 
 
 def _changes(a: Mapping[str, Any], b: Mapping[str, Any]) -> list[Change]:
@@ -81,7 +64,9 @@ class StudyDiff:
     a: StudyResults
     b: StudyResults
     scenario: list[Change]
+    """Keys of the resolved scenarios that differ, in the order of the files."""
     maker: list[Change]
+    """What made the numbers and differs: the model's source, the commit, packages."""
     facts: SameFacts
     variants: dict[str, str]
     """Those that are compared, A's name to B's."""
@@ -106,15 +91,16 @@ def study_diff(a: StudyResults, b: StudyResults) -> StudyDiff:
     Raises:
         StudyFolderError: if they have nothing in common that could be compared.
     """
-    variants = _pairs("variant", a, b, a.variants, b.variants)
-    points = _pairs("point", a, b, a.points, b.points)
+    variants, points = (_pairs(what, a, b) for what in ("variants", "points"))
     numbers = matched(a.numbers, b.numbers, variants, points)
+    mine, theirs = a.manifest.get("digests", {}), b.manifest.get("digests", {})
+    same = sum(digests == theirs.get(unit) for unit, digests in mine.items())
     return StudyDiff(
         a=a,
         b=b,
-        scenario=scenario_changes(a, b),
-        maker=maker_changes(a, b),
-        facts=same_facts(a, b),
+        scenario=_changes(dict(_flat(a.scenario)), dict(_flat(b.scenario))),
+        maker=_changes(_maker(a), _maker(b)),
+        facts=SameFacts(len(mine), len(theirs), same),
         variants=variants,
         points=points,
         numbers=numbers,
@@ -122,23 +108,18 @@ def study_diff(a: StudyResults, b: StudyResults) -> StudyDiff:
     )
 
 
-def _pairs(
-    what: str,
-    a: StudyResults,
-    b: StudyResults,
-    mine: tuple[str, ...],
-    theirs: tuple[str, ...],
-) -> dict[str, str]:
+def _pairs(what: Literal["variants", "points"], a: StudyResults, b: StudyResults) -> dict[str, str]:
     """Returns what is called alike in both; a study's only one is compared with the other's."""
+    mine, theirs = (of.variants if what == "variants" else of.points for of in (a, b))
     alike = {name: name for name in mine if name in theirs}
     if alike:
         return alike
     if len(mine) == len(theirs) == 1:
         return {mine[0]: theirs[0]}
-    shown = _axes if what == "point" else _names
+    shown = _axes if what == "points" else _names
     raise StudyFolderError(
-        f"no {what} is in both studies, so nothing can be compared: {a.folder} {shown(mine)}, "
-        f"{b.folder} {shown(theirs)}"
+        f"no {what.removesuffix('s')} is in both studies, so nothing can be compared: "
+        f"{a.folder} {shown(mine)}, {b.folder} {shown(theirs)}"
     )
 
 

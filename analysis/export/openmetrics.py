@@ -14,9 +14,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
-from analysis.export.exposition import EOF, head, sample
+from analysis.export.exposition import EOF, family_lines, head, sample
 from analysis.export.families import MadeOf, facts_of
-from analysis.export.family_samples import family_lines
 from analysis.export.pessim_families import PESSIM_FAMILIES
 from analysis.export.tikv_families import TIKV_FAMILIES
 from analysis.export.unit_course import ReplicationFacts, read_course, step_ends_ns

@@ -1,4 +1,4 @@
-"""What a scenario sets in motion on purpose, and which counts of facts show that it moved.
+"""What a scenario sets in motion on purpose, which counts of facts show that it moved, and why not.
 
 Source: the names of facts are those of ``sim.client.client_stats``, ``sim.operations`` and
 ``sim.observers.lock_fates``.
@@ -11,10 +11,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from analysis.lint.left_out import repeats
 from analysis.lint.operation_rules import FEWEST_TIMES
 from analysis.lint.scenario_warning import LintedCase
-from sim.scenario.schema.operations import Driven, Operation, ShuffleLeader
+from analysis.statistics.amounts import count
+from sim.fact_names import SKIPPED
+from sim.scenario.schema.operations import Driven, Operation, Rolling, ShuffleLeader, Timed
 from sim.units import KIB, MIB
 
 _COUNTED: Final = {
@@ -43,6 +44,27 @@ _ABOUT_WAITING: Final = (
     "pessimistic-txn.wake-up-delay-duration", "pessimistic-txn.wait-for-lock-timeout",
     "tidb_pessimistic_txn_fair_locking", "innodb_lock_wait_timeout",
 )  # fmt: skip
+
+REMEDIES: Final = {
+    "no_region": "write a region that there is then, or random",
+    "no_store": "write a store, or random",
+    "none_up": "do it while such a store is up",
+    "none_down": "do it while a store is down, or write crash_store before it",
+    "is_down": "do it while the store is up, or write restart_store before it",
+    "is_up": "do it while the store is down, or write crash_store before it",
+    "is_leader": "write another store, or random",
+    "no_replica": "write a store that has one, or random",
+    "has_replica": "write a store without one; there is none unless cluster.stores is more than "
+    "cluster.replicas",
+    "all_have_one": "write more cluster.stores than cluster.replicas",
+    "no_follower": "write cluster.replicas: 3",
+    "no_split_key": "write another region, or a row in its midst",
+    "no_neighbour": "write another region, or the other side (into)",
+    "other_stores": "write a region whose neighbour is on the same stores, or as many "
+    "cluster.replicas as cluster.stores",
+}
+"""What lets an operation be done that was due and could not be, by the reason."""
+
 
 _PLURAL: Final = re.compile(r"(?<=lock|tion|sfer|plit|erge)s\b")
 """Ends what is counted in the words of a mechanism."""
@@ -121,7 +143,9 @@ def _of_operation(operation: Operation, case: LintedCase) -> Iterator[Mechanism]
     least = FEWEST_TIMES if again else 1
     # What is asked for once may be meant to fail: then having asked is enough.
     fact = _COUNTED.get(do) if again or isinstance(operation, Driven) else None
-    if not again and not isinstance(operation, Driven) and _before(operation, case):
+    at_ns = getattr(operation, "at_ns", None)
+    unseen = at_ns is not None and at_ns < case.warmup_ns  # done where no fact is counted
+    if unseen and not again and not isinstance(operation, Driven | ShuffleLeader):
         return
     if fact is None:
         yield Mechanism(do, "operations", class_=do, least=1, do=do)
@@ -141,12 +165,6 @@ def _locks_moved(do: str, case: LintedCase) -> Iterator[Mechanism]:
                     remedy=f"{longer}do this more often", do=do)  # fmt: skip
 
 
-def _before(operation: Operation, case: LintedCase) -> bool:
-    """Returns whether it is done where no fact is counted."""
-    at_ns = getattr(operation, "at_ns", None)
-    return at_ns is not None and at_ns < case.warmup_ns and not isinstance(operation, ShuffleLeader)
-
-
 def _fought_for(case: LintedCase) -> bool:
     """Returns whether the workload has rows that several clients are meant to want."""
     sizes = {table.name: table.rows for table in case.scenario.workload.custom_tables}
@@ -157,4 +175,28 @@ def _fought_for(case: LintedCase) -> bool:
         and not transaction.autocommit
         for transaction in case.scenario.workload.transactions
         for each in transaction.statements
+    )
+
+
+def repeats(operation: Operation) -> bool:
+    """Returns whether it is done again and again, so that one time more or less is nothing."""
+    endless = isinstance(operation, Timed) and operation.at_ns is None and operation.count is None
+    return endless and not isinstance(operation, Rolling)
+
+
+def left_out_words(operation: Operation, times: Mapping[str, int], done: int) -> str | None:
+    """Returns the words of a warning, without the variant; None if there is nothing to warn of.
+
+    Args:
+        operation: which.
+        times: how often it was left out, by reason; zeros do not matter.
+        done: how often operations of its kind were done.
+    """
+    total = sum(times.values())
+    if not total or (repeats(operation) and total < done):
+        return None
+    why = max(times, key=lambda reason: (times[reason], reason))
+    return (
+        f"{operation.do} (operations.{operation.name}) was left out {count(total, 'time')} in all "
+        f"replications: {SKIPPED[why]}; {REMEDIES[why]}"
     )

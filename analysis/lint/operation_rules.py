@@ -108,7 +108,9 @@ def election(case: LintedCase, each: Operation) -> Iterator[ScenarioWarning]:
     longest_ns = 2 * shortest_ns
     if not isinstance(each, Timed) or each.at_ns is None or not _loses_leaders(each):
         return
-    if case.scenario.cluster.replicas == 1 or _is_bridged(each, shortest_ns):
+    # A cut that is over before anybody stands for election needs none; a crash does.
+    for_ns = each.for_ns if isinstance(each, Partition) else None
+    if case.scenario.cluster.replicas == 1 or (for_ns is not None and for_ns < shortest_ns):
         return
     if _without_quorum_from_ns(case) is not None:
         return  # whatever is elected, and whenever, nothing ends
@@ -119,12 +121,6 @@ def election(case: LintedCase, each: Operation) -> Iterator[ScenarioWarning]:
             f"{_only_left(case.end_ns - each.at_ns)}: transactions that wait for it do not end "
             "within the run; lengthen run.measure",
         )
-
-
-def _is_bridged(operation: Operation, timeout_ns: int) -> bool:
-    """Returns whether a cut is over before anybody stands for election; a crash needs one."""
-    for_ns = operation.for_ns if isinstance(operation, Partition) else None
-    return for_ns is not None and for_ns < timeout_ns
 
 
 def _only_left(left_ns: int) -> str:
@@ -202,7 +198,9 @@ def reactivation(case: LintedCase, each: Operation) -> Iterator[ScenarioWarning]
     """Yields transfers that may fail too late for a closed table to open again."""
     tikv = case.scenario.tikv
     cycle_ns = tikv.reactive_memory_lock_tick_interval_ns * tikv.reactive_memory_lock_timeout_tick
-    if tikv.lock_mode != "in_memory" or not _transfers_may_fail(case):
+    faults = (DropMessages, DelayMessages, Partition)
+    may_fail = any(isinstance(other, faults) for other in case.scenario.operations)
+    if tikv.lock_mode != "in_memory" or not may_fail:
         return
     first_ns = begins_ns(each)
     if not isinstance(each, TransferLeader) or first_ns is None or first_ns >= case.end_ns:
@@ -242,7 +240,8 @@ def nowhere_to_go(case: LintedCase, each: Operation) -> Iterator[ScenarioWarning
         )
     others = [other for other in case.scenario.operations if other is not each]
     adds = isinstance(each, ChangePeerOperation) and each.add is not None
-    if adds and cluster.stores <= cluster.replicas and not any(map(_removes, others)):
+    removed = (isinstance(other, ChangePeerOperation) and other.remove for other in others)
+    if adds and cluster.stores <= cluster.replicas and not any(removed):
         yield ScenarioWarning(
             "cluster.stores",
             f"every store has a replica of every region, so {each.do} adds none; write "
@@ -254,10 +253,6 @@ def nowhere_to_go(case: LintedCase, each: Operation) -> Iterator[ScenarioWarning
             "cluster.regions",
             "a single region has no neighbour to merge with; write 2 or more",
         )
-
-
-def _removes(operation: Operation) -> bool:
-    return isinstance(operation, ChangePeerOperation) and operation.remove is not None
 
 
 def no_such_region(case: LintedCase, each: Operation) -> Iterator[ScenarioWarning]:
@@ -282,8 +277,3 @@ def nothing_to_restart(case: LintedCase, each: Operation) -> Iterator[ScenarioWa
             operation_key(each, "do"),
             "no crash_store stops a store, so there is none to start again; add one",
         )
-
-
-def _transfers_may_fail(case: LintedCase) -> bool:
-    faults = (DropMessages, DelayMessages, Partition)
-    return any(isinstance(each, faults) for each in case.scenario.operations)

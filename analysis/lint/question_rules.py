@@ -8,7 +8,6 @@ from typing import Final
 
 from analysis.lint.scenario_warning import LintedCase, ScenarioWarning, said_by
 from analysis.metrics.catalogue import CAPACITY_METRICS, MetricKey
-from analysis.study.expectation import Expectation
 from analysis.study.study import Study
 from analysis.study.transaction_names import transaction_named, transaction_names
 from sim.scenario.quantities import RATE
@@ -119,17 +118,14 @@ def claims(study: Study, cases: Mapping[str, LintedCase]) -> Iterator[ScenarioWa
                 f"{' or '.join(CAPACITY_METRICS)}",
             )
             continue
+        # A count is 0 then, and 0 may meet the claim.
+        counted = claim.metric in (*_UNDER_OPERATIONS, *_COUNTS_OF_LOCKS)
+        holds_of_zero = counted and claim.above is None and claim.against is None
         for variant in (claim.variant, claim.against):
             why = None if variant is None else _impossible(claim.key, cases[variant])
-            if why is not None and not _holds_of_zero(claim):
+            if why is not None and not holds_of_zero:
                 yield ScenarioWarning(f"expect[{place}]", f"it cannot hold: {why}")
                 break
-
-
-def _holds_of_zero(claim: Expectation) -> bool:
-    """Returns whether a claim is about a count, which is 0 then, and 0 meets it."""
-    counted = claim.metric in _UNDER_OPERATIONS or claim.metric in _COUNTS_OF_LOCKS
-    return counted and claim.above is None and claim.against is None
 
 
 def wanted(study: Study, cases: Mapping[str, LintedCase]) -> Iterator[ScenarioWarning]:

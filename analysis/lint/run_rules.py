@@ -1,8 +1,9 @@
-"""Is the run long enough, and often enough repeated?"""
+"""Is the run long enough, often enough repeated, and not asked for more than can be done?"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from typing import Final
 
 from analysis.lint.scenario_warning import LintedCase, ScenarioWarning, duration
 from analysis.statistics.amounts import count
@@ -10,7 +11,10 @@ from analysis.statistics.warmup import BATCH, FEWEST_BATCHES, FEWEST_WINDOWS
 from analysis.study.run import FEW_REPLICATIONS, FIRST_ROUND
 from analysis.study.study import Study
 
-FEWEST_WITH_PRECISION = 3
+FEWEST_WITH_PRECISION: Final = 3
+FAR_TOO_MUCH: Final = 1.5
+"""Utilisation from which the estimate, good to a quarter, leaves no doubt; below it a study may
+want to see where a cluster gives in."""
 
 
 def repetition(study: Study) -> Iterator[ScenarioWarning]:
@@ -84,3 +88,25 @@ def burst(case: LintedCase) -> Iterator[ScenarioWarning]:
                 f"{duration(disk.burst_ns)} of burst budget outlast the run of "
                 f"{duration(case.end_ns)}, so the limits hardly apply; lengthen run.measure",
             )
+
+
+def beyond_capacity(cases: Iterable[LintedCase]) -> Iterator[ScenarioWarning]:
+    """Yields a rate at which the first case that has the highest of all would only pile up work."""
+    most = max(cases, key=lambda case: case.scenario.workload.rate_per_s or 0.0).scenario
+    rate_per_s = most.workload.rate_per_s
+    if rate_per_s is None:
+        return
+    from sim.estimate import estimate, has_estimate  # A closed loop begins without it.
+
+    if not has_estimate(most):
+        return
+    busiest = estimate(most).busiest
+    if busiest.used < FAR_TOO_MUCH:
+        return
+    percent = f"{100 * busiest.used:.0f} %"
+    carried = float(f"{rate_per_s / busiest.used:.2g}")
+    yield ScenarioWarning(
+        "workload.rate",
+        f"{busiest.name} would have to be {percent} busy: what arrives piles up, "
+        f"and each unit takes long; about {carried:,.10g}/s is what it carries (explain says more)",
+    )

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from analysis.lint import load_rules, operation_rules, question_rules, run_rules
-from analysis.lint.scenario_warning import LintedCase, ScenarioWarning, said_once
+from analysis.lint import operation_rules, question_rules, run_rules
+from analysis.lint.scenario_warning import LintedCase, ScenarioWarning
 from analysis.study.study import Study
 
 MOST_POINTS: Final = 40
@@ -37,13 +37,18 @@ def scenario_warnings(study: Study) -> list[ScenarioWarning]:
     """Returns what a study cannot show, in the order of the rules, and a load that is too great."""
     warned = static_warnings(study)
     if study.capacity is None:
-        warned += load_rules.beyond_capacity(_cases(study))
+        warned += run_rules.beyond_capacity(_cases(study))
     return warned
 
 
 def static_warnings(study: Study) -> list[ScenarioWarning]:
     """Returns what a study cannot show, without an estimate of its load."""
-    return said_once(_all(study))
+    # Points and variants differ in figures of a sentence, and its first words name the rule: of
+    # warnings about the same key by the same rule, one is said.
+    first: dict[tuple[str, str], ScenarioWarning] = {}
+    for warning in _all(study):
+        first.setdefault((warning.key, " ".join(warning.text.split()[:3])), warning)
+    return list(first.values())
 
 
 def _all(study: Study) -> Iterator[ScenarioWarning]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from analysis.study.study import Study
@@ -80,17 +80,6 @@ def duration(ns: float) -> str:
     """Returns a time as a file would write it, in a unit that suits its size."""
     step = 10**9 if ns >= 100 * 10**9 else 10**6 if ns >= 10**6 else 1
     return DURATION.text_of(round(ns / step) * step)
-
-
-def said_once(warnings: Iterator[ScenarioWarning]) -> list[ScenarioWarning]:
-    """Returns warnings in their order; of those about the same key by the same rule, one.
-
-    Points and variants differ in figures of a sentence, and its first words name the rule.
-    """
-    first: dict[tuple[str, str], ScenarioWarning] = {}
-    for warning in warnings:
-        first.setdefault((warning.key, " ".join(warning.text.split()[:3])), warning)
-    return list(first.values())
 
 
 def said_by(study: Study, variant: str) -> Mapping[str, object]:

@@ -12,8 +12,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 import pandas as pd
 
-from analysis.lint.left_out import left_out_words
-from analysis.lint.mechanisms import Mechanism, mechanisms
+from analysis.lint.mechanisms import Mechanism, left_out_words, mechanisms
 from analysis.lint.question_rules import is_steady
 from analysis.lint.scenario_lint import static_warnings
 from analysis.lint.scenario_warning import LintedCase, duration, said_by
@@ -196,9 +195,10 @@ def _thin_quantiles(study: Study, facts: Facts) -> Iterator[Warned]:
         fewest = int(thin.min())
         worst = facts.units.loc[thin.idxmin()].to_dict()
         variants = list(dict.fromkeys(facts.units.loc[thin.index, "variant"]))
+        others = ", ".join(variant for variant in variants if variant != worst["variant"])
         rests = (
             f"rests on {count(fewest, 'value')} in a {part} of {worst['variant']}"
-            f"{_and_others(variants, worst['variant'])}, {wanted:,} are needed"
+            f"{f' (and too few of {others})' if others else ''}, {wanted:,} are needed"
         )
         remedy = _more_values(study, fewest, wanted)
         yield {
@@ -220,11 +220,6 @@ def _more_values(study: Study, fewest: int, wanted: int) -> str:
     shortest_ns = study.run.measure_ns * wanted / fewest
     step_ns = 10 ** (math.floor(math.log10(shortest_ns)) - 1)
     return f"lengthen run.measure to {duration(math.ceil(shortest_ns / step_ns) * step_ns)}"
-
-
-def _and_others(variants: Sequence[str], worst: str) -> str:
-    others = [variant for variant in variants if variant != worst]
-    return f" (and too few of {', '.join(others)})" if others else ""
 
 
 def _asked(study: Study) -> list[MetricKey]:

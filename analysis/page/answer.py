@@ -9,8 +9,8 @@ from analysis.metrics.catalogue import MetricKey
 from analysis.metrics.numbers import StudyNumber, change_parts, change_text, span_text
 from analysis.metrics.rounding import NOT_KNOWN
 from analysis.metrics.shown import HEADLINES, TO_KIB, TO_MB, ShownFigure
-from analysis.page.answer_wider import of_capacity, of_sweep
-from analysis.page.capacity import capacity_tiles
+from analysis.page.answer_of_sweep import of_sweep
+from analysis.page.capacity import capacity_tiles, of_capacity
 from analysis.page.content import Tile, capital
 from analysis.page.failures import failed_in_a_run, failures
 from analysis.page.findings import Findings
@@ -124,9 +124,15 @@ def _against_baseline(pair: _Pair) -> Iterator[str]:
     if _is_alike(pair):
         yield f"With {pair.name}, all main numbers are the same as with {pair.found.baseline}."
         return
-    does_more = _writes_more_by_doing_more(pair)
+    # Bytes a second rise, and transactions, but not the bytes of each.
+    ratios = [pair.ratio(key) for key in (BANDWIDTH, RATE, BYTES)]
+    does_more = [ratio.value > 1 for ratio in ratios if ratio.told_apart] == [True, True, False]
     if does_more:
-        yield pair.part(BANDWIDTH, _more_done_words)
+        yield (
+            f"With {pair.name}, the disks write {span_text(ratios[0])} more a second"
+            f"{pair.instead(BANDWIDTH, 'MB/s', TO_MB)}, because more transactions are done; "
+            "each writes less."
+        )
     locks, _ = pair.values(LOCKS)
     yield _latency(pair, LOCKS if locks.is_there or locks.refused else TXNS)
     gains = pair.part(BYTES, _bytes_words), pair.part(RATE, _rate_words)
@@ -148,28 +154,14 @@ def _is_alike(pair: _Pair) -> bool:
     )
 
 
-def _writes_more_by_doing_more(pair: _Pair) -> bool:
-    """Returns whether bytes a second rise, and transactions, but not the bytes of each."""
-    ratios = [pair.ratio(key) for key in (BANDWIDTH, RATE, BYTES)]
-    return [ratio.value > 1 for ratio in ratios if ratio.told_apart] == [True, True, False]
-
-
-def _more_done_words(pair: _Pair, ratio: StudyNumber) -> str:
-    return (
-        f"With {pair.name}, the disks write {span_text(ratio)} more a second"
-        f"{pair.instead(BANDWIDTH, 'MB/s', TO_MB)}, because more transactions are done; "
-        "each writes less."
-    )
-
-
 def _bandwidth_words(pair: _Pair, ratio: StudyNumber) -> str:
     if ratio.has_interval and not ratio.told_apart:
         return f"Disk writes a second cannot be told apart{_doubt(ratio)}."
     rate = pair.ratio(RATE)
     at = "At the same rate of transactions the" if _is_same(rate) else "The"
     more = "less" if ratio.value < 1 else "more"
-    much = f"{span_text(ratio)} {more} a second{pair.instead(BANDWIDTH, 'MB/s', TO_MB)}"
-    return f"{at} disks write {much}."
+    instead = pair.instead(BANDWIDTH, "MB/s", TO_MB)
+    return f"{at} disks write {span_text(ratio)} {more} a second{instead}."
 
 
 def _is_same(ratio: StudyNumber) -> bool:
@@ -210,9 +202,8 @@ def _latency(pair: _Pair, key: MetricKey) -> str:
 def _bytes_words(pair: _Pair, ratio: StudyNumber) -> str:
     if ratio.has_interval and not ratio.told_apart:
         return f"disk writes per transaction cannot be told apart{_doubt(ratio)}"
-    more = "less" if ratio.value < 1 else "more"
-    much = f"{span_text(ratio)} {more}"
-    return f"a transaction writes {much} to disk{pair.instead(BYTES, 'KiB', TO_KIB)}"
+    more, instead = "less" if ratio.value < 1 else "more", pair.instead(BYTES, "KiB", TO_KIB)
+    return f"a transaction writes {span_text(ratio)} {more} to disk{instead}"
 
 
 def _rate_words(pair: _Pair, ratio: StudyNumber) -> str:
@@ -220,9 +211,8 @@ def _rate_words(pair: _Pair, ratio: StudyNumber) -> str:
     if shown[0] == shown[1] != NOT_KNOWN and _is_same(ratio):
         return f"the cluster commits as many transactions a second ({shown[0]})"
     if ratio.has_interval and not ratio.told_apart:
-        if NOT_KNOWN in shown:
-            return f"transactions a second cannot be told apart{_doubt(ratio)}"
-        return f"transactions a second cannot be told apart ({shown[0]} and {shown[1]})"
+        rates = _doubt(ratio) if NOT_KNOWN in shown else f" ({shown[0]} and {shown[1]})"
+        return f"transactions a second cannot be told apart{rates}"
     more = "more" if ratio.value > 1 else "fewer"
     much = f"{span_text(ratio)} {more}"
     return f"the cluster commits {much} transactions a second{pair.instead(RATE, '')}"

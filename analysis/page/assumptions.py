@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache
 from typing import Any, Final
 
@@ -34,29 +33,19 @@ _NETWORK: Final = "hardware.network"
 _SOURCE: Final = re.compile(r"\bSource: (?P<source>.*)$", re.DOTALL)
 
 
-@dataclass(frozen=True, slots=True)
-class Assumed:
-    """An input that is no published figure.
-
-    Attributes:
-        key: as a scenario writes it.
-        value: as the resolved scenario has it; empty if it differs from point to point.
-        why: "assumed", "fitted", and what is known of it.
-    """
-
-    key: str
-    value: str
-    why: str
+Assumed = tuple[str, str, str]
+"""An input that is no published figure: its key, as a scenario writes it; the value that the
+resolved scenario has, empty if it differs from point to point; what is known of it."""
 
 
 def assumption_blocks(found: Findings) -> Iterator[Block]:
     """Yields the assumed inputs of this study, then the model's simplifications."""
-    inputs = {one.key: one for one in reversed([*assumed_inputs(found.base, found.points)])}
+    inputs = {one[0]: one for one in reversed([*assumed_inputs(found.base, found.points)])}
     if inputs:
         yield ReportTable(
             "Unpublished inputs",
             ("input", "value", "why"),
-            tuple(texts(one.key, one.value, one.why) for one in reversed(inputs.values())),
+            tuple(texts(*one) for one in reversed(inputs.values())),
             (
                 "Everything else has a source, in scenarios/profiles and in the schema "
                 f"({USUAL} schema). A sensitivity study shows which of these would change the "
@@ -119,7 +108,7 @@ def assumed_inputs(
             unchanged = given is None or _same(given, key.default)
             if source.startswith(("assumed", "fit")) and unchanged:
                 why = "fitted to published benchmarks" if source == "fit" else source
-                yield Assumed(f"{path}.{name}", _shown(key.default), why)
+                yield f"{path}.{name}", _shown(key.default), why
 
 
 def _of_profiles(document: Mapping[str, Any], machines: Sequence[str]) -> Iterator[Assumed]:
@@ -160,7 +149,7 @@ def _unpublished(file: str, name: str, path: str, document: Mapping[str, Any]) -
         if given is None or figure is None or _same(given, figure):
             shown = given if given is not None else figure
             why = f"assumed in the profile {name}"
-            yield Assumed(f"{path}.{key}", "" if shown is None else _shown(shown), why)
+            yield f"{path}.{key}", "" if shown is None else _shown(shown), why
 
 
 def _same(given: Any, known: Any) -> bool:
@@ -214,14 +203,9 @@ def paragraph(heading: str, begins: str) -> str:
 
 def simplifications() -> list[tuple[str, str, str]]:
     """Returns what is simplified, why, and the likely effect."""
-    rows = _rows(_sections().get(_SIMPLIFIED, ""))
-    return [(cells[0], cells[1], cells[2]) for cells in rows if len(cells) == 3]
-
-
-def _rows(text: str) -> list[list[str]]:
-    """Returns the rows below the heading of the first table."""
-    lines = [line for line in text.splitlines() if line.startswith("|")]
-    return [[_plain(cell.strip()) for cell in line.strip("|").split("|")] for line in lines[2:]]
+    lines = [line for line in _sections().get(_SIMPLIFIED, "").splitlines() if line[:1] == "|"]
+    rows = [tuple(_plain(cell.strip()) for cell in line.strip("|").split("|")) for line in lines]
+    return [(row[0], row[1], row[2]) for row in rows[2:] if len(row) == 3]
 
 
 def _plain(text: str) -> str:

@@ -1,4 +1,4 @@
-"""What-if capacity: what was searched, and the greatest load of each case as a tile."""
+"""What-if capacity: the answer, what was searched, and the greatest load of each case as a tile."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from analysis.experiments.case_words import (
     capacity_parts,
+    capacity_text,
     case_words,
     headroom_words,
     promise_words,
@@ -17,7 +18,14 @@ from analysis.experiments.case_words import (
 from analysis.metrics.rounding import digits
 from analysis.page.content import Block, Items, Paragraph, Tile, capital
 from analysis.page.findings import Findings
-from analysis.report.capacity_table import capacity_sentence, capacity_tables, station_words
+from analysis.report.capacity_table import (
+    capacity_changes,
+    capacity_sentence,
+    capacity_tables,
+    station_words,
+)
+
+_MOST_TILES: Final = 8
 
 
 def capacity_blocks(found: Findings) -> Iterator[Block]:
@@ -36,19 +44,15 @@ def capacity_tiles(content: Mapping[str, Any]) -> tuple[Tile, ...]:
     made = []
     for case in content["cases"][:_MOST_TILES]:
         load, certainty = capacity_parts(content, case)
-        known = case["status"] == "found"
-        room = headroom_words(case)
-        made.append(Tile(
-            case_words(case),
-            load if case["status"] == "unknown" else f"{load}{unit}",
-            certainty,
-            f"{station_words(case)} busy{f', {room} headroom' if room else ''}" if known
-            else _reason(content, case),
-        ))  # fmt: skip
+        load = load if case["status"] == "unknown" else f"{load}{unit}"
+        if case["status"] == "found":
+            room = headroom_words(case)
+            detail = f"{station_words(case)} busy{f', {room} headroom' if room else ''}"
+        else:  # the reason alone: the tile has the bound that is known
+            bound, _, why = why_refused(content, case).partition(": ")
+            detail = capital(why or bound)
+        made.append(Tile(case_words(case), load, certainty, detail))
     return tuple(made)
-
-
-_MOST_TILES: Final = 8
 
 
 def _promise(content: Mapping[str, Any]) -> str:
@@ -66,7 +70,27 @@ def _promise(content: Mapping[str, Any]) -> str:
     )
 
 
-def _reason(content: Mapping[str, Any], case: Mapping[str, Any]) -> str:
-    """Returns why a case has no capacity, below the bound that is known."""
-    bound, _, why = why_refused(content, case).partition(": ")
-    return capital(why or bound)
+def of_capacity(found: Mapping[str, Any]) -> Iterator[str]:
+    """How variants differ, then how far each case goes and what was promised."""
+    known = [case for case in found["cases"] if case["status"] == "found"]
+    promise = promise_words(found)
+    yield from capacity_changes(found)
+    if not known:
+        yield _beyond(found, promise)
+        return
+    best = max(known, key=lambda case: float(case["load"]))
+    most = f"{case_words(best)} carries the most: {capacity_text(found, best)} {unit_words(found)}"
+    yield f"{most}, keeping {promise}."
+
+
+def _beyond(found: Mapping[str, Any], promise: str) -> str:
+    """Returns what is known where no capacity lies within the search."""
+    low, high = (f"{digits(end)} {unit_words(found)}" for end in found["between"])
+    seen = {case["status"] for case in found["cases"]}
+    is_one = len(found["cases"]) == 1
+    if seen == {"above"}:
+        return f"{'The' if is_one else 'Every'} case keeps {promise} up to {high} at least."
+    if seen == {"below"}:
+        none = "The case does not keep" if is_one else "No case keeps"
+        return f"{none} {promise}, not even at {low}."
+    return f"No case has a capacity that is known to lie between {low} and {high}, with {promise}."

@@ -37,7 +37,13 @@ def failures(found: Findings, point: int, names: Sequence[str]) -> str:
     moving = "in a run, on average, "
     if moved >= 1:
         moving = f"while {number_of(moved, 'leader')} moved in a run, on average, "
-    lost = moving + _of_each({name: _lost_and_failed(found, point, name) for name in names})
+    lost = moving + _of_each(
+        {
+            name: f"{_lost_words(_in_a_run(found, point, name, _LOST))} and "
+            f"{_failed_words(failed_in_a_run(found, point, name))}{_why_failed(found, point, name)}"
+            for name in names
+        }
+    )
     said = filter(None, (lost, _left(found, point, names), _longest(found, point, names)))
     return " ".join(f"{capital(sentence)}." for sentence in said)
 
@@ -59,17 +65,14 @@ def failures_anywhere(found: Findings, axes: Sequence[Axis]) -> str:
             [_of_a_run(found, numbers.get(point, name, key)) for point in found.points]
             for key in (_LOST, _ABORTED, _ASKED_FOR)
         )
-        failed = list(map(_failed, aborted, asked_for))
+        failed = [max(all_ - asked, 0.0) for all_, asked in zip(aborted, asked_for, strict=True)]
         said[name] = f"{most(lost, _lost_words)} and {most(failed, _failed_words)}"
     return f"Over all points, {_of_each(said)}."
 
 
 def failed_in_a_run(found: Findings, point: int, variant: str) -> float:
     """Returns how many transactions failed in a run, without those that were asked to roll back."""
-    return _failed(*(_in_a_run(found, point, variant, key) for key in (_ABORTED, _ASKED_FOR)))
-
-
-def _failed(aborted: float, asked_for: float) -> float:
+    aborted, asked_for = (_in_a_run(found, point, variant, key) for key in (_ABORTED, _ASKED_FOR))
     return max(aborted - asked_for, 0.0)
 
 
@@ -98,12 +101,6 @@ def _whose(said: Mapping[str, str], names: str) -> dict[str, str]:
     return {text: names.format(" and ".join(whose)) for text, whose in of.items()}
 
 
-def _lost_and_failed(found: Findings, point: int, variant: str) -> str:
-    lost = _lost_words(_in_a_run(found, point, variant, _LOST))
-    failed = _failed_words(failed_in_a_run(found, point, variant))
-    return f"{lost} and {failed}{_why_failed(found, point, variant)}"
-
-
 def _left(found: Findings, point: int, names: Sequence[str]) -> str:
     """Returns what had not ended when a run did: at most how much, if nobody waited unusually.
 
@@ -111,7 +108,8 @@ def _left(found: Findings, point: int, names: Sequence[str]) -> str:
     """
     left = {name: _in_a_run(found, point, name, _UNFINISHED) for name in names}
     if not any(left.values()):
-        if all(_nothing_ended(found, point, name) for name in names):
+        ended = (MetricKey("txn_per_s"), _ABORTED)
+        if not any(found.amount(point, name, key) for name in names for key in ended):
             return "no transaction began in the time measured"
         return "all had ended with the run"
     oldest_ms = {name: _oldest_ms(found, point, name) for name in names}
@@ -122,12 +120,6 @@ def _left(found: Findings, point: int, names: Sequence[str]) -> str:
     return at_the_end + _of_each(
         {name: unfinished_words(left[name], oldest_ms[name] / 1000) for name in names}
     )
-
-
-def _nothing_ended(found: Findings, point: int, variant: str) -> bool:
-    """Returns whether no transaction was committed, nor given up."""
-    ended = (MetricKey("txn_per_s"), _ABORTED)
-    return not any(found.amount(point, variant, key) for key in ended)
 
 
 def _oldest_ms(found: Findings, point: int, variant: str) -> float:

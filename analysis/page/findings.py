@@ -17,6 +17,7 @@ from analysis.metrics.row_table import POINT
 from analysis.metrics.study_tables import StudyTables
 from analysis.plots.drawn import Drawn
 from analysis.report.comparison import MOST_WHOLE_POINTS, main_variant
+from analysis.statistics.amounts import count
 from analysis.study.finished_study import FinishedStudy
 from analysis.study.units import point_words
 
@@ -104,27 +105,23 @@ class Findings:
         return [*self.compared, self.baseline]
 
     @cached_property
-    def _values(self) -> Numbers:
-        return self._of_whole_points("rows")
-
-    @cached_property
-    def _ratios(self) -> Numbers:
-        return self._of_whole_points("comparisons")
-
-    def _of_whole_points(self, rows: str) -> Numbers:
-        return Numbers(self.summary[rows], points=[self.points[at] for at in self.whole_points])
+    def _numbers(self) -> tuple[Numbers, Numbers]:
+        """Values and ratios of points that are shown by themselves."""
+        points = [self.points[at] for at in self.whole_points]
+        values, ratios = (Numbers(self.summary[n], points=points) for n in ("rows", "comparisons"))
+        return values, ratios
 
     def value(self, point: int, variant: str, key: MetricKey) -> StudyNumber:
         """Returns a number at a point that is shown by itself."""
-        return self._values.get(self.points[point], variant, key)
+        return self._numbers[0].get(self.points[point], variant, key)
 
     def ratio(self, point: int, variant: str, key: MetricKey) -> StudyNumber:
         """Returns the comparison of a variant with the baseline."""
-        return self._ratios.get(self.points[point], variant, key)
+        return self._numbers[1].get(self.points[point], variant, key)
 
     def classes(self, point: int, metric: str) -> list[str]:
         """Returns the classes of a metric that any variant has, without ``all``."""
-        return self._values.classes(self.points[point], metric)
+        return self._numbers[0].classes(self.points[point], metric)
 
     def amount(self, point: int, variant: str, key: MetricKey) -> float:
         """Returns a number, 0 where there is none."""
@@ -155,10 +152,11 @@ class Findings:
         return [drawn for drawn in self.drawn if drawn.section in sections]
 
     @property
-    def replications(self) -> tuple[int, int]:
-        """How many a case has, at least and at most."""
+    def replications(self) -> str:
+        """How many a case has: ``5 replications``, ``3 to 5 replications``."""
         numbers = [sum(case["verdicts"].values()) for case in self.summary["units"]]
-        return min(numbers), max(numbers)
+        least, most = min(numbers), max(numbers)
+        return count(most, "replication") if least == most else f"{least} to {most} replications"
 
     def columns(self) -> pd.DataFrame:
         """Returns all rows of the summary as columns, with ``point_index``."""

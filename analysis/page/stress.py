@@ -20,7 +20,6 @@ from analysis.page.findings import Findings
 from analysis.program import USUAL
 from analysis.report.manifest import commit, host_words, package_versions
 from analysis.report.table import ReportTable, texts
-from analysis.statistics.amounts import count
 from analysis.study.units import units_digest
 
 _LOGIC: Final = "docs/MODEL.md, “Logic: a request's way”"
@@ -81,22 +80,19 @@ def _logic(found: Findings) -> Iterator[tuple[str, str]]:
         for name, settings in (document.get("compare") or {}).items()
     )
     yield "2.3 Scenario logic", differences or "One variant, as the scenario says."
-    happens = [_operation(one) for one in (document.get("operations") or {}).values()]
-    if happens:
-        yield "2.4 What happens to the cluster", f"{'; '.join(happens)}. {_REGIONS}."
-    else:
-        yield "2.4 What happens to the cluster", "Nothing: no operation is asked for."
+    happens = "; ".join(map(_operation, (document.get("operations") or {}).values()))
+    none = "Nothing: no operation is asked for."
+    yield "2.4 What happens to the cluster", f"{happens}. {_REGIONS}." if happens else none
     yield "2.5 Entities and resources", _components(base)
 
 
 def _settings(settings: Any) -> str:
     if not settings:
         return "as the scenario says"
-    return ", ".join(f"{key} = {_written(value)}" for key, value in settings.items())
-
-
-def _written(value: Any) -> str:
-    return str(value).lower() if isinstance(value, bool) else str(value)
+    return ", ".join(
+        f"{key} = {str(value).lower() if isinstance(value, bool) else value}"
+        for key, value in settings.items()
+    )
 
 
 def _operation(entry: Any) -> str:
@@ -135,25 +131,15 @@ def _data(found: Findings) -> Iterator[tuple[str, str]]:
 
 def _experimentation(found: Findings) -> Iterator[tuple[str, str]]:
     run = found.base["run"]
-    warmup = run.get("warmup", "auto")
-    cut = (
-        "cut by MSER-5, each replication for itself"
-        if warmup == "auto"
-        else f"{warmup} of each run left out"
-    )
+    warmup, cut = run.get("warmup", "auto"), "cut by MSER-5, each replication for itself"
+    cut = cut if warmup == "auto" else f"{warmup} of each run left out"
     yield "4.1 Initialisation", f"The cluster begins idle, with all its rows; {cut}."
     yield "4.2 Run length", f"{run.get('measure')} measured, of simulated time."
     yield (
         "4.3 Estimation",
-        f"{_replications(found)}; common random numbers across variants and points; Student's t; "
-        "ratios paired, on logarithms. docs/STATISTICS.md.",
+        f"{found.replications} a case; common random numbers across variants and points; "
+        "Student's t; ratios paired, on logarithms. docs/STATISTICS.md.",
     )
-
-
-def _replications(found: Findings) -> str:
-    least, most = found.replications
-    times = count(most, "replication") if least == most else f"{least} to {most} replications"
-    return f"{times} a case"
 
 
 def _implementation(found: Findings) -> Iterator[tuple[str, str]]:

@@ -9,16 +9,13 @@ from pathlib import Path
 from typing import Any, Final
 
 from analysis.metrics.study_tables import StudyTables
-from analysis.page import charts, limits
+from analysis.page import charts, point_tables
 from analysis.page.answer import answer, tiles
 from analysis.page.assumptions import assumption_blocks
 from analysis.page.capacity import capacity_blocks
 from analysis.page.content import Block, Charts, Page, Paragraph, section
 from analysis.page.findings import Findings
-from analysis.page.html import html_text
-from analysis.page.latency import latency_tables
-from analysis.page.locks import lock_blocks
-from analysis.page.markdown import markdown_text
+from analysis.page.formats import html_text, markdown_text
 from analysis.page.pictures import Album
 from analysis.page.stress import checklist, provenance_blocks
 from analysis.page.trust import COMPARISON, TRUST, notices, trust_blocks
@@ -56,7 +53,12 @@ def write_page(
     """
     found, folder = Findings(run, summary, tables, drawn), run.folder
     data = charts.time_charts(found) | charts.load_charts(found)
-    page = study_page(found, Album(folder, _charted(data)), data)
+    charted = tuple(
+        file
+        for kind, file in (("time-", "over_time"), ("load-", "sweep_"))
+        if any(name.startswith(kind) for name in data)
+    )
+    page = study_page(found, Album(folder, charted), data)
     write_text_whole(folder / HTML, html_text(page, data))
     write_text_whole(folder / MARKDOWN, markdown_text(page))
     said = {
@@ -67,14 +69,6 @@ def write_page(
     }
     write_text_whole(folder / ANSWER, json.dumps(said, indent=1) + "\n")
     return folder / HTML
-
-
-def _charted(data: Mapping[str, charts.Chart]) -> tuple[str, ...]:
-    """Returns how the pictures' files begin that show what the charts show."""
-    pictures = {"time-": "over_time", "load-": "sweep_"}
-    return tuple(
-        file for kind, file in pictures.items() if any(name.startswith(kind) for name in data)
-    )
 
 
 def study_page(found: Findings, album: Album, data: Mapping[str, charts.Chart]) -> Page:
@@ -102,8 +96,9 @@ def _sections(
     def drawn(*names: str) -> Iterator[Block]:  # in its turn: earlier ones spend the budget
         yield from album.figures(found.of_section(*names))
 
+    compared = comparison_tables(found.summary, found.variants, found.points)
     yield "comparison", COMPARISON, chain(
-        drawn("answer"), _comparison(found), expectation_table(found.summary)
+        drawn("answer"), () if found.searched else compared, expectation_table(found.summary)
     )  # fmt: skip
     yield "capacity", "What-if capacity", chain(capacity_blocks(found), drawn("capacity", "cost"))
     yield "load", charts.sweep_title(found), chain(
@@ -112,23 +107,21 @@ def _sections(
     yield "sensitivity", "What would change the answer", chain(
         _sensitivity(found), drawn("sensitivity")
     )  # fmt: skip
-    yield "latency", "Latency", chain(drawn("latency"), latency_tables(found))
+    tables = point_tables
+    yield "latency", "Latency", chain(drawn("latency"), tables.latency_tables(found))
     yield "time", "Over time", chain(_time_charts(found, data), drawn("time"), _events(found))
-    yield "where-time", "Where the time goes", chain(limits.time_tables(found), drawn("stations"))
-    yield "where-bytes", "Where the bytes go", chain(limits.byte_tables(found), drawn("writes"))
-    yield "limits", "Bottlenecks", chain(drawn("limits"), limits.limit_blocks(found))
-    yield "locks", "Fallbacks, lost locks, failures", chain(lock_blocks(found), drawn("locks"))
+    yield "where-time", "Where the time goes", chain(tables.time_tables(found), drawn("stations"))
+    yield "where-bytes", "Where the bytes go", chain(tables.byte_tables(found), drawn("writes"))
+    yield "limits", "Bottlenecks", chain(drawn("limits"), tables.limit_blocks(found))
+    yield "locks", "Fallbacks, lost locks, failures", chain(
+        tables.lock_blocks(found), drawn("locks")
+    )  # fmt: skip
     yield "trust", TRUST, chain(
         trust_blocks(found), drawn("warmup", "convergence"), _left_out(album)
     )  # fmt: skip
     yield "assumptions", "Assumptions", assumption_blocks(found)
     yield "stress", "STRESS-DES checklist", checklist(found)
     yield "provenance", "How to repeat it", provenance_blocks(found)
-
-
-def _comparison(found: Findings) -> Iterator[ReportTable]:
-    if not found.searched:
-        yield from comparison_tables(found.summary, found.variants, found.points)
 
 
 def _sensitivity(found: Findings) -> Iterator[Block]:

@@ -16,7 +16,6 @@ from analysis.report.comparison import precision_table
 from analysis.report.expectations import claim_words
 from analysis.report.refusal import LOAD, STOPPED, verdict_lines
 from analysis.report.table import Cell, ReportTable
-from analysis.statistics.amounts import count
 from analysis.statistics.saturation import Verdict
 from analysis.study.units import at_point
 
@@ -49,8 +48,17 @@ def trust_blocks(found: Findings) -> Iterator[Block]:
     yield _cases(found)
     if "precision" in found.summary:
         yield precision_table(found.summary["precision"], found.run.unit_cpu_s, len(found.variants))
-    yield from _all_warnings(found.summary)
-    yield Paragraph(_replications(found))
+    # What the top of the page has no room for.
+    kinds = [texts for texts in _by_kind(found.summary) if len(texts) > _SHOWN_LOADS]
+    if kinds:
+        yield Items(tuple(text for texts in kinds for text in texts))
+    cost = found.summary["cost"]
+    yield Paragraph(
+        f"{found.replications} per case, {short(cost['simulated_s'])} simulated seconds, "
+        f"{cost['transactions']:,} transactions and {cost['events']:,} events in total. Intervals "
+        "are Student's t over replications; those of quantiles are widened by the width of the "
+        "histogram's buckets (1.1 %)."
+    )
     yield Paragraph(_checked(found))
 
 
@@ -77,7 +85,7 @@ def _cases(found: Findings) -> ReportTable:
             Cell(at_point(fact["variant"], fact["point"])),
             _verdict(fact),
             Cell(str(sum(fact["verdicts"].values()))),
-            Cell(_spread(fact["warmup_s"])),
+            Cell(_span(fact["warmup_s"])),
         )
         for fact in ordered[:_MOST_ROWS]
     )
@@ -103,24 +111,11 @@ def _verdict(fact: Mapping[str, Any]) -> Cell:
     return Cell(f"{counts}: {fact['reason']}" if fact["reason"] else counts, "refused")
 
 
-def _spread(seconds: Mapping[str, float]) -> str:
+def _span(seconds: Mapping[str, float]) -> str:
     low, high = seconds["min"], seconds["max"]
     if low == high:
         return short(low)
     return f"{short(seconds['median'])} ({short(low)} to {short(high)})"
-
-
-def _replications(found: Findings) -> str:
-    cost = found.summary["cost"]
-    least, most = found.replications
-    between = f"between {least} and {most} replications"
-    times = count(most, "replication") if least == most else between
-    return (
-        f"{times} per case, {short(cost['simulated_s'])} simulated seconds, "
-        f"{cost['transactions']:,} transactions and {cost['events']:,} events in total. Intervals "
-        "are Student's t over replications; those of quantiles are widened by the width of the "
-        "histogram's buckets (1.1 %)."
-    )
 
 
 def _checked(found: Findings) -> str:
@@ -151,14 +146,23 @@ def notices(found: Findings) -> tuple[Paragraph, ...]:
     Alarms, on work that stopped or fell, stand above the answer.
     """
     summary = found.summary
+    asked, done = len(found.run.plan.units), len(found.run.done)
+    missing = (
+        f"{asked - done:,} of {asked:,} units are missing or have failed; all numbers come from "
+        "the others. The same command runs the missing ones."
+    )
     warnings = [
-        *_missing_units(found),
+        *([missing] if done < asked else []),
         *(f"An invariant was violated: {one['variant']}, replication {one['replication']}: "
           f"{one['what']}" for one in summary["invariants"]["violations"][:_SHOWN_NOTICES]),
         *_claims(summary),
     ]  # fmt: skip
     notes = [] if found.searched else [*_loads(found)]
-    notes += _warnings(summary)
+    for texts in _by_kind(summary):  # of many of a kind the first, and how many more there are
+        if len(texts) <= _SHOWN_LOADS:
+            notes += texts
+        else:
+            notes.append(f"{texts[0]} “{TRUST}” has {len(texts) - 1} more notes of this kind.")
     if not found.searched and all(row["replications"] == 1 for row in summary["rows"][:_FEW]):
         notes.append(_ONE_REPLICATION)
     return (
@@ -178,9 +182,11 @@ def _claims(summary: Mapping[str, Any]) -> Iterator[str]:
         broken = [one for one in members if not one["holds"]]
         if len(broken) > 1:
             what, bound, _ = claim_words({**broken[0], "point": {}}, summary)
+            counts = sorted(Counter(map(_broken, broken)).items())
+            how_often = " and ".join(f"{how} at {number}" for how, number in counts)
             yield (
-                f"Expectation {_how_often(broken)} of {len(members)} points: {what} should be "
-                f"{bound}; “{COMPARISON}” says what was found at each."
+                f"Expectation {how_often} of {len(members)} points: {what} should be {bound}; "
+                f"“{COMPARISON}” says what was found at each."
             )
             continue
         for one in broken:
@@ -192,33 +198,11 @@ def _broken(claim: Mapping[str, Any]) -> str:
     return "not met" if claim["refuted"] else "not shown"
 
 
-def _how_often(broken: Sequence[Mapping[str, Any]]) -> str:
-    """Returns ``not met at 2 and not shown at 5``."""
-    counts = Counter(map(_broken, broken))
-    return " and ".join(f"{how} at {number}" for how, number in sorted(counts.items()))
-
-
 def _by_kind(summary: Mapping[str, Any]) -> Sequence[Sequence[str]]:
     by_kind: dict[str, list[str]] = {}
     for one in summary.get("warnings", ()):
         by_kind.setdefault(one["kind"], []).append(f"{one['text']}.")
     return list(by_kind.values())
-
-
-def _warnings(summary: Mapping[str, Any]) -> Iterator[str]:
-    """Yields what was warned of; of many of a kind the first, and how many more there are."""
-    for texts in _by_kind(summary):
-        if len(texts) <= _SHOWN_LOADS:
-            yield from texts
-        else:
-            yield f"{texts[0]} “{TRUST}” has {len(texts) - 1} more notes of this kind."
-
-
-def _all_warnings(summary: Mapping[str, Any]) -> Iterator[Block]:
-    """Yields what the top of the page has no room for."""
-    folded = [text for texts in _by_kind(summary) if len(texts) > _SHOWN_LOADS for text in texts]
-    if folded:
-        yield Items(tuple(folded))
 
 
 def _loads(found: Findings) -> Iterator[str]:
@@ -233,12 +217,3 @@ def _loads(found: Findings) -> Iterator[str]:
         f"Load: {odd:,} of {len(units):,} cases are overloaded, not settled or near saturation; "
         f"“{TRUST}” names them."
     )
-
-
-def _missing_units(found: Findings) -> Iterator[str]:
-    asked, done = len(found.run.plan.units), len(found.run.done)
-    if done < asked:
-        yield (
-            f"{asked - done:,} of {asked:,} units are missing or have failed; all numbers come "
-            "from the others. The same command runs the missing ones."
-        )

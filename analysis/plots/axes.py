@@ -16,8 +16,7 @@ from statistics import median
 from typing import Any, Final
 
 from analysis.study.interpolation import amount_of, unit_of
-
-Point = Mapping[str, Any]
+from analysis.study.units import Point
 
 ABSENT: Final = "-"
 _LOG_FROM: Final = 8.0
@@ -81,7 +80,8 @@ class Axis:
 
     def label(self, point: Point) -> str:
         """Returns the point's value as the file wrote it."""
-        return _label(_told(point.get(self.key, ABSENT), self._entry))
+        entry = self.name.rpartition(" ")[2]
+        return _label(_told(point.get(self.key, ABSENT), entry))
 
     def place(self, point: Point) -> float:
         """Returns where the point lies: its amount, or the place of its value."""
@@ -91,10 +91,6 @@ class Axis:
     def index(self, point: Point) -> int:
         """Returns which of the values the point has."""
         return self.labels.index(self.label(point))
-
-    @property
-    def _entry(self) -> str:
-        return self.name.rpartition(" ")[2]
 
 
 def axes_of(points: Sequence[Point]) -> list[Axis]:

@@ -15,26 +15,13 @@ from typing import Final
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
 from analysis.metrics.catalogue import MetricKey
 from analysis.metrics.rounding import digits
 from analysis.metrics.unit_metrics import asked_metrics
-from analysis.plots.style import (
-    SMALL,
-    WIDTH_IN,
-    Look,
-    heading,
-    legend_below,
-    log_values,
-    new_figure,
-    objective_line,
-    panel_grid,
-    percent,
-    unique_handles,
-)
-from analysis.plots.words import listed
+from analysis.plots import style
+from analysis.plots.drawn import Picture, listed
 from analysis.statistics.intervals import Array, half_widths, log_ratios
 from analysis.statistics.precision import relative_half_widths
 from analysis.study.run import Target
@@ -97,13 +84,16 @@ def convergences(
         ]
         values = of.pivot_table(index="replication", columns="variant", values="value")
         known = values.drop(columns=[name for name in values if (str(name), key) in refused])
+        lines = {}
         if target is None or target.against is None:
             lines = {
                 str(name): relative_half_widths(_first_ones(known[name].dropna().to_numpy()))
                 for name in known
             }
-        else:
-            lines = _of_ratio(known, str(target.variant), target.against)
+        elif {variant := str(target.variant), target.against} <= set(known.columns):
+            # Half widths of the ratio's logarithm, as in ``summary.json``.
+            logs = log_ratios(known[variant].to_numpy(), known[target.against].to_numpy())
+            lines = {variant: half_widths(_first_ones(logs[~np.isnan(logs)]))}
         # What is the same in every replication, such as a 0, has no way to go.
         lines = {name: line for name, line in lines.items() if line.any()}
         if lines:
@@ -112,16 +102,12 @@ def convergences(
     return found
 
 
-def _of_ratio(values: pd.DataFrame, variant: str, against: str) -> dict[str, Array]:
-    """Returns the line of a ratio: half widths of its logarithm, as in ``summary.json``."""
-    if not {variant, against} <= set(values.columns):
-        return {}
-    logs = log_ratios(values[variant].to_numpy(), values[against].to_numpy())
-    return {variant: half_widths(_first_ones(logs[~np.isnan(logs)]))}
-
-
-def convergence(found: Sequence[Convergence], looks: Mapping[str, Look], subtitle: str) -> Figure:
+def convergence(
+    found: Sequence[Convergence], looks: Mapping[str, style.Look], subtitle: str
+) -> Picture:
     """Draws a panel a number, all over one axis of replications.
+
+    The words say what each came to, and what was wanted.
 
     Args:
         found: at least one.
@@ -129,8 +115,8 @@ def convergence(found: Sequence[Convergence], looks: Mapping[str, Look], subtitl
         subtitle: the point; empty if there is only one.
     """
     columns = min(2, len(found))
-    figure = new_figure(WIDTH_IN, 1.2 + 2.3 * math.ceil(len(found) / columns))
-    grid = panel_grid(figure, len(found), columns, sharex=True, sharey=True)
+    figure = style.new_figure(style.WIDTH_IN, 1.2 + 2.3 * math.ceil(len(found) / columns))
+    grid = style.panel_grid(figure, len(found), columns, sharex=True, sharey=True)
     for place, axes in enumerate(grid):
         _panel(axes, found[place], looks)
         if place + columns >= len(found):
@@ -138,24 +124,22 @@ def convergence(found: Sequence[Convergence], looks: Mapping[str, Look], subtitl
             axes.tick_params(labelbottom=True)
         if place % columns == 0:
             axes.set_ylabel("95 % half width")
-    legend_below(figure, *unique_handles(grid))
-    heading(figure, "How intervals narrow with every replication", subtitle)
-    return figure
+    style.legend_below(figure, *style.unique_handles(grid))
+    style.heading(figure, "How intervals narrow with every replication", subtitle)
+    told = listed(map(_words, found))
+    alt = f"Half width of the 95 % interval, relative to the mean: {told}."
+    return Picture("convergence", "convergence", figure, alt)
 
 
-def convergence_words(found: Sequence[Convergence]) -> str:
-    """Returns the text alternative: what each number came to, and what was wanted."""
-    told = []
-    for one in found:
-        reached = listed(
-            (f"{variant} {_percent(line[0])} to {_percent(line[-1])}"
-             for variant, line in one.lines.items()), ", ",
-        )  # fmt: skip
-        wanted = "" if one.wanted is None else f", wanted {_percent(one.wanted)}"
-        count = max(len(line) for line in one.lines.values()) + 1
-        name = one.name.replace("\n", ", ")
-        told.append(f"{name} over 2 to {count} replications or batches {reached}{wanted}")
-    return f"Half width of the 95 % interval, relative to the mean: {listed(told)}."
+def _words(one: Convergence) -> str:
+    reached = ", ".join(
+        f"{variant} {_percent(line[0])} to {_percent(line[-1])}"
+        for variant, line in one.lines.items()
+    )
+    wanted = "" if one.wanted is None else f", wanted {_percent(one.wanted)}"
+    count = max(len(line) for line in one.lines.values()) + 1
+    name = one.name.replace("\n", ", ")
+    return f"{name} over 2 to {count} replications or batches {reached}{wanted}"
 
 
 def _percent(share: float) -> str:
@@ -170,7 +154,7 @@ def _first_ones(values: Array) -> Array:
     return np.where(several, values[None, :], np.nan)
 
 
-def _panel(axes: Axes, one: Convergence, looks: Mapping[str, Look]) -> None:
+def _panel(axes: Axes, one: Convergence, looks: Mapping[str, style.Look]) -> None:
     for variant, look in looks.items():
         line = one.lines.get(variant)
         if line is None:
@@ -182,7 +166,7 @@ def _panel(axes: Axes, one: Convergence, looks: Mapping[str, Look]) -> None:
             label=variant,
         )  # fmt: skip
     if one.wanted is not None:
-        objective_line(axes, one.wanted, f"wanted: {_percent(one.wanted)}")
-    axes.set_title(one.name, fontsize=SMALL + 0.5, fontweight="bold", pad=4)
+        style.objective_line(axes, one.wanted, f"wanted: {_percent(one.wanted)}")
+    axes.set_title(one.name, fontsize=style.SMALL + 0.5, fontweight="bold", pad=4)
     axes.xaxis.set_major_locator(MaxNLocator(integer=True, nbins=8))
-    log_values(axes, percent)
+    style.log_values(axes, style.percent)

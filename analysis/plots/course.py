@@ -8,32 +8,21 @@ go through the raft log is seen as a path of its own.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final, NamedTuple
 
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 
 from analysis.metrics.rounding import digits
 from analysis.metrics.study_tables import Course
-from analysis.plots import timeline
-from analysis.plots.style import (
-    FIXED,
-    Look,
-    heading,
-    legend_below,
-    log_values,
-    unique_handles,
-    values_from_zero,
-)
-from analysis.plots.words import between, listed
+from analysis.plots import style, timeline
+from analysis.plots.drawn import Picture, between, listed
 from sim.units import NS_PER_MS
 
-PATHS: Final = FIXED | {"fallback": Look("#882255", (0, (7, 1.4, 1.4, 1.4)), "D")}
+PATHS: Final = style.FIXED | {"fallback": style.Look("#882255", (0, (7, 1.4, 1.4, 1.4)), "D")}
 """Looks of the ways that a lock can take."""
-Looks = Mapping[str, Look]
+Looks = Mapping[str, style.Look]
 """By variant, in order."""
 
 _PERCENTILES: Final = {"p50": 1.5, "p99": 0.9, "p999": 0.5}
@@ -45,30 +34,66 @@ _STROKES: Final = {
 _LATENCIES: Final = ("lock_latency", "txn_latency")
 
 
-@dataclass(frozen=True, slots=True)
-class _Row:
-    """One axis: its height in inches, its label, and what draws it."""
+class _Lines(NamedTuple):
+    """A panel with a line a variant for each of some facts.
 
-    height_in: float
+    Attributes:
+        title: what it shows.
+        label: of its axis.
+        height_in: in inches.
+        widths: of lines in points, by fact.
+        stat: of the facts.
+        scale: from the facts' unit to the axis'; None of counts, which are 0 where there are none.
+    """
+
+    title: str
     label: str
-    draw: Any
-    key: Any = None
+    height_in: float
+    widths: Mapping[str, float]
+    stat: str = "mean"
+    scale: float | None = None
 
 
-def over_time(course: Course, looks: Looks, subtitle: str) -> Figure:
-    """Draws the events of a point above latencies, throughput, errors and the lock table."""
-    rows = _rows(course, looks)
-    heights_in = [row.height_in for row in rows]
+_COMMITS: Final = _Lines("Throughput", "commits (1/s)", 1.0, {"txns": 1.3})
+_BESIDE: Final = (
+    _Lines("Region errors (thin: aborted transactions)", "errors (1/s)", 1.0,
+           {"region_errors": 1.3, "txn_aborts": 0.7}),
+    _Lines("Lock requests that could not stay in memory", "fallback (%)", 0.8,
+           {"fallback_share": 1.3}, scale=100.0),
+    _Lines("Lock table of the fullest store", "table (KiB)", 0.8,
+           {"lock_table_bytes": 1.3}, "max", 1 / 1024),
+)  # fmt: skip
+"""Panels that only some points have."""
+
+
+def over_time(course: Course, looks: Looks, subtitle: str) -> Picture:
+    """Draws the events of a point above latencies, throughput, errors and the lock table.
+
+    The words have the events with their times, and the extremes.
+    """
+    of_locks = list(looks) if course.has("lock_latency") else []
+    lines = [_COMMITS, *(each for each in _BESIDE if any(map(course.has, each.widths)))]
+    heights_in = [*[1.45] * len(of_locks), 1.3, *(each.height_in for each in lines)]
     figure, panels = timeline.time_panels(course.happenings, heights_in, course.span_s)
-    for axes, row in zip(panels, rows, strict=True):
-        row.draw(axes, course, looks, *(() if row.key is None else (row.key,)))
-        axes.set_ylabel(row.label)
-        _shade_warmup(axes, course)
-    _same_scale([axes for axes, row in zip(panels, rows, strict=True) if row.key is not None])
+    by_path, (of_transactions, *rest) = panels[: len(of_locks)], panels[len(of_locks) :]
+    for axes, variant in zip(by_path, of_locks, strict=True):
+        for path, look in PATHS.items():
+            _draw_latency(axes, course, (variant, "lock_latency", path), look, path)
+        _name(axes, f"Lock requests, {variant}", "latency (ms)", looks[variant].colour)
+    for variant, look in looks.items():
+        _draw_latency(of_transactions, course, (variant, "txn_latency", "all"), look, variant)
+    _name(of_transactions, "Transactions", "latency (ms)")
+    style.log_values(of_transactions)
+    for axes, each in zip(rest, lines, strict=True):
+        _draw_lines(axes, course, looks, each)
+    if course.warmup_s > 0:  # what every replication leaves out; the longest cut ends it
+        for axes in panels:
+            axes.axvspan(0, course.warmup_s, color=_WARMUP, linewidth=0, zorder=0)
+    _same_scale(by_path)
     figure.align_ylabels(panels)
-    legend_below(figure, *unique_handles(panels))
-    heading(figure, "What happened over time", f"{subtitle}\n{_how_to_read(course)}")
-    return figure
+    style.legend_below(figure, *style.unique_handles(panels))
+    style.heading(figure, "What happened over time", f"{subtitle}\n{_how_to_read(course)}")
+    return Picture("over_time", "time", figure, _words(course, looks))
 
 
 def _how_to_read(course: Course) -> str:
@@ -81,8 +106,7 @@ def _how_to_read(course: Course) -> str:
     return f"{strokes}\n{listed((bands, shade))}\nrequests count at the time of their answer"
 
 
-def over_time_words(course: Course, looks: Looks) -> str:
-    """Returns the text alternative of ``over_time``: events with their times, and the extremes."""
+def _words(course: Course, looks: Looks) -> str:
     told = []
     what = "lock" if course.has("lock_latency") else "txn"
     for variant in looks:
@@ -100,85 +124,40 @@ def over_time_words(course: Course, looks: Looks) -> str:
     )
 
 
-def _rows(course: Course, looks: Looks) -> list[_Row]:
-    rows = []
-    if course.has("lock_latency"):
-        rows += [_Row(1.45, "latency (ms)", _draw_paths, variant) for variant in looks]
-    rows.append(_Row(1.3, "latency (ms)", _draw_transactions))
-    rows.append(_Row(1.0, "commits (1/s)", _draw_commits))
-    if course.has("region_errors") or course.has("txn_aborts"):
-        rows.append(_Row(1.0, "errors (1/s)", _draw_errors))
-    if course.has("fallback_share"):
-        rows.append(_Row(0.8, "fallback (%)", _draw_fallback))
-    if course.has("lock_table_bytes"):
-        rows.append(_Row(0.8, "table (KiB)", _draw_table))
-    return rows
-
-
-def _draw_paths(axes: Axes, course: Course, looks: Looks, variant: str) -> None:
-    """Draws the lock latency of a variant, a colour and a kind of line a path."""
-    for path, look in PATHS.items():
-        _draw_latency(axes, course, (variant, "lock_latency", path), look, path)
-    _name(axes, f"Lock requests, {variant}", looks[variant].colour)
-
-
-def _draw_transactions(axes: Axes, course: Course, looks: Looks) -> None:
-    for variant, look in looks.items():
-        _draw_latency(axes, course, (variant, "txn_latency", "all"), look, variant)
-    _name(axes, "Transactions")
-    log_values(axes)
-
-
 def _draw_latency(
-    axes: Axes, course: Course, series: tuple[str, str, str], look: Look, label: str
+    axes: Axes, course: Course, series: tuple[str, str, str], look: style.Look, label: str
 ) -> None:
-    """Draws percentiles of one series, and its longest."""
+    """Draws percentiles of one series, and a dot for the longest of each bin.
+
+    That is what one request met in a short stall.
+    """
     variant, metric, class_ = series
-    _draw_longest(axes, course.line(variant, metric, "max", class_), look.colour)
+    longest = course.line(variant, metric, "max", class_)
+    axes.plot(
+        longest["at_s"], longest["value"] / NS_PER_MS, ".", color=look.colour, alpha=0.6,
+        markersize=4, markeredgewidth=0, zorder=1.5, rasterized=True,
+    )  # fmt: skip
     for stat, width in _PERCENTILES.items():
         line = course.line(variant, metric, stat, class_)
         _draw_line(axes, line, look, label if stat == "p50" else "", 1 / NS_PER_MS, width)
 
 
-def _draw_commits(axes: Axes, course: Course, looks: Looks) -> None:
+def _draw_lines(axes: Axes, course: Course, looks: Looks, what: _Lines) -> None:
     for variant, look in looks.items():
-        _draw_line(axes, course.line(variant, "txns", "mean").fillna(0.0), look)
-    values_from_zero(axes)
-    _name(axes, "Throughput")
-
-
-def _draw_errors(axes: Axes, course: Course, looks: Looks) -> None:
-    for variant, look in looks.items():
-        errors = course.line(variant, "region_errors", "mean").fillna(0.0)
-        aborts = course.line(variant, "txn_aborts", "mean").fillna(0.0)
-        _draw_line(axes, errors, look)
-        _draw_line(axes, aborts, look, width=0.7)
-    values_from_zero(axes)
-    _name(axes, "Region errors (thin: aborted transactions)")
-
-
-def _draw_fallback(axes: Axes, course: Course, looks: Looks) -> None:
-    for variant, look in looks.items():
-        line = course.line(variant, "fallback_share", "mean")
-        if (line["value"] > 0).any():
-            _draw_line(axes, line, look, variant, scale=100)
-    values_from_zero(axes)
-    _name(axes, "Lock requests that could not stay in memory")
-
-
-def _draw_table(axes: Axes, course: Course, looks: Looks) -> None:
-    for variant, look in looks.items():
-        line = course.line(variant, "lock_table_bytes", "max")
-        if (line["value"] > 0).any():
-            _draw_line(axes, line, look, variant, scale=1 / 1024)
-    values_from_zero(axes)
-    _name(axes, "Lock table of the fullest store")
+        for fact, width in what.widths.items():
+            line = course.line(variant, fact, what.stat)
+            if what.scale is None:
+                _draw_line(axes, line.fillna(0.0), look, width=width)
+            elif (line["value"] > 0).any():
+                _draw_line(axes, line, look, variant, what.scale, width)
+    style.values_from_zero(axes)
+    _name(axes, what.title, what.label)
 
 
 def _draw_line(
     axes: Axes,
     line: pd.DataFrame,
-    look: Look,
+    look: style.Look,
     label: str = "",
     scale: float = 1.0,
     width: float = 1.3,
@@ -201,17 +180,10 @@ def _draw_line(
     axes.plot(at_s[alone], value[alone], ".", color=look.colour, markersize=2 if thin else 3.5)
 
 
-def _draw_longest(axes: Axes, line: pd.DataFrame, colour: str) -> None:
-    """Draws a dot for the longest latency of each bin: what one request met in a short stall."""
-    axes.plot(
-        line["at_s"], line["value"] / NS_PER_MS, ".", color=colour, alpha=0.6, markersize=4,
-        markeredgewidth=0, zorder=1.5, rasterized=True,
-    )  # fmt: skip
-
-
-def _name(axes: Axes, title: str, colour: str = "black") -> None:
-    """Writes what an axis shows above it."""
+def _name(axes: Axes, title: str, label: str, colour: str = "black") -> None:
+    """Writes what an axis shows above it, and what its values are beside it."""
     axes.set_title(title, color=colour, fontweight="bold", pad=3)
+    axes.set_ylabel(label)
 
 
 def _same_scale(panels: Sequence[Axes]) -> None:
@@ -221,10 +193,4 @@ def _same_scale(panels: Sequence[Axes]) -> None:
     limits = [axes.get_ylim() for axes in panels]
     for axes in panels:
         axes.set_ylim(min(low for low, _ in limits), max(high for _, high in limits))
-        log_values(axes)
-
-
-def _shade_warmup(axes: Axes, course: Course) -> None:
-    """Shades what every replication leaves out of its figures; the longest cut ends it."""
-    if course.warmup_s > 0:
-        axes.axvspan(0, course.warmup_s, color=_WARMUP, linewidth=0, zorder=0)
+        style.log_values(axes)

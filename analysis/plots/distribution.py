@@ -12,18 +12,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import NullFormatter
 
-from analysis.plots.style import (
-    INK,
-    SMALL,
-    WIDTH_IN,
-    Look,
-    heading,
-    legend_below,
-    log_ticks,
-    new_figure,
-    percent,
-    write_ticks,
-)
+from analysis.plots import style
 from analysis.statistics.intervals import half_widths_of
 from sim.record.histogram import BASE
 from sim.units import NS_PER_MS
@@ -60,7 +49,7 @@ TAILS: Final = (
 
 
 def latency_ccdf(
-    table: pd.DataFrame, tail: Tail, looks: Mapping[str, Look], subtitle: str
+    table: pd.DataFrame, tail: Tail, looks: Mapping[str, style.Look], subtitle: str
 ) -> Figure:
     """Draws one curve a variant on log axes, in a band that is the 95 % interval of the share.
 
@@ -70,7 +59,7 @@ def latency_ccdf(
         looks: by variant, in the order of the legend.
         subtitle: the point; empty if there is only one.
     """
-    figure = new_figure(WIDTH_IN, 4.2)
+    figure = style.new_figure(style.WIDTH_IN, 4.2)
     axes = figure.add_subplot()
     banded = False
     for variant, look in looks.items():
@@ -79,15 +68,15 @@ def latency_ccdf(
             banded |= _draw(axes, tail_band(rows), variant, look)
     axes.set(xscale="log", yscale="log", xlabel=f"{tail.name} (ms)")
     axes.set_ylabel("share that takes longer")
-    log_ticks(axes.xaxis)
-    write_ticks(axes.yaxis, percent)
+    style.log_ticks(axes.xaxis)
+    style.write_ticks(axes.yaxis, style.percent)
     axes.yaxis.set_minor_formatter(NullFormatter())
     _mark_quantiles(axes)
-    legend_below(figure, *axes.get_legend_handles_labels())
+    style.legend_below(figure, *axes.get_legend_handles_labels())
     said = "bands: 95 % interval over replications" if banded else "one replication: no intervals"
     if table["unended"].any():
         said += f"; {tail.what} that had not ended take longest"
-    heading(figure, tail.title, f"{subtitle}\n{said}")
+    style.heading(figure, tail.title, f"{subtitle}\n{said}")
     return figure
 
 
@@ -111,7 +100,7 @@ def tail_band(rows: pd.DataFrame) -> pd.DataFrame:
     )
 
 
-def _draw(axes: Axes, band: pd.DataFrame, variant: str, look: Look) -> bool:
+def _draw(axes: Axes, band: pd.DataFrame, variant: str, look: style.Look) -> bool:
     """Draws a curve and its band, which a log axis cuts off below; returns whether it has one."""
     at_ms, share = band["latency_ms"].to_numpy(), band["share"].to_numpy()
     axes.plot(
@@ -137,6 +126,6 @@ def _mark_quantiles(axes: Axes) -> None:
             axes.axhline(share, color="#888888", linewidth=0.8, linestyle=":")
             axes.annotate(
                 name, (0.0, share), xycoords=("axes fraction", "data"), xytext=(4, 2),
-                textcoords="offset points", ha="left", fontsize=SMALL, color=INK,
+                textcoords="offset points", ha="left", fontsize=style.SMALL, color=style.INK,
             )  # fmt: skip
     axes.set_ylim(top=1.15)

@@ -25,18 +25,11 @@ from numpy.typing import NDArray
 from analysis.metrics.catalogue import HIGHER_IS_BETTER
 from analysis.metrics.numbers import StudyNumber
 from analysis.metrics.rounding import plain
-from analysis.plots.axes import Axis, Point
-from analysis.plots.style import (
-    SMALL,
-    WIDTH_IN,
-    heading,
-    ink_on,
-    legend_below,
-    new_figure,
-    write_ticks,
-)
+from analysis.plots import style
+from analysis.plots.axes import Axis
 from analysis.plots.sweep_outcomes import NO_VALUE, SweepView
 from analysis.statistics.intervals import Array
+from analysis.study.units import Point
 
 MOST_PANELS: Final = 6
 _CELL_IN: Final = 0.42
@@ -78,13 +71,17 @@ class RatioMap:
 def heat_map(plot: RatioMap) -> Figure:
     """Draws a map a panel, on one scale of colours."""
     maps = [_ratios(plot, points) for _, points in plot.panels]
-    limit = _limit(maps)
+    logs = np.log(np.concatenate([one.ravel() for one in maps]))
+    # Where colours end, on either side of 1.
+    limit = float(np.nanmax(np.abs(logs), initial=_LEAST_RANGE))
     across, up = len(plot.across.labels), len(plot.up.labels)
     width = _CELL_IN * across + 0.25
-    columns = 2 if len(maps) > 1 and 2 * width + _BESIDE_IN <= WIDTH_IN else 1
+    columns = 2 if len(maps) > 1 and 2 * width + _BESIDE_IN <= style.WIDTH_IN else 1
     rows = math.ceil(len(maps) / columns)
     height = min(max(0.52 * up + 0.7, 1.9), 4.0)
-    figure = new_figure(max(width * columns + _BESIDE_IN, WIDTH_IN), height * rows + 1.3)
+    figure = style.new_figure(
+        max(width * columns + _BESIDE_IN, style.WIDTH_IN), height * rows + 1.3
+    )
     grid = figure.subplots(rows, columns, sharex=True, sharey=True, squeeze=False)
     colours = _colours(plot)
     image: Any = None
@@ -97,20 +94,19 @@ def heat_map(plot: RatioMap) -> Figure:
             np.ma.masked_invalid(np.log(maps[place])), origin="lower", cmap=colours,
             vmin=-limit, vmax=limit, aspect="auto", interpolation="nearest",
         )  # fmt: skip
-        axes.set_title(title, fontsize=SMALL)
+        axes.set_title(title, fontsize=style.SMALL)
         axes.grid(visible=False)
         _write_cells(axes, plot, points, limit)
         if plot.view.level is not None:
             _contour(axes, maps[place], plot.view.level)
     _label_axes(grid, plot)
     bar = figure.colorbar(image, ax=grid, shrink=0.85, pad=0.02)
-    write_ticks(bar.ax.yaxis, lambda value: f"{math.exp(value):.2f}")
+    style.write_ticks(bar.ax.yaxis, lambda value: f"{math.exp(value):.2f}")
     bar.set_label(f"{plot.variant} / {plot.view.baseline} (green is better)")
-    logs = np.log(np.concatenate([one.ravel() for one in maps]))
     bar.ax.set_ylim(min(np.nanmin(logs, initial=0.0), 0.0), max(np.nanmax(logs, initial=0.0), 0.0))
     _legend(figure, plot, maps)
     name = plot.view.cells.outcome.name.capitalize()
-    heading(figure, f"{name}: {plot.variant} / {plot.view.baseline}")
+    style.heading(figure, f"{name}: {plot.variant} / {plot.view.baseline}")
     return figure
 
 
@@ -122,13 +118,6 @@ def _ratios(plot: RatioMap, points: Sequence[Point]) -> Array:
         if ratio > 0:
             ratios[plot.up.index(point), plot.across.index(point)] = ratio
     return ratios
-
-
-def _limit(maps: Sequence[Array]) -> float:
-    """Returns the logarithm at which colours end, on either side of 1."""
-    sizes = np.abs(np.log(np.concatenate([one.ravel() for one in maps])))
-    sizes = sizes[~np.isnan(sizes)]
-    return float(max(sizes.max(initial=0.0), _LEAST_RANGE))
 
 
 def _colours(plot: RatioMap) -> Colormap:
@@ -147,19 +136,25 @@ def _write_cells(axes: Axes, plot: RatioMap, points: Sequence[Point], limit: flo
         ratio = plot.view.cells.ratio(point, plot.variant)
         if not ratio.is_there:
             mark = "×" if plot.view.cells.refused_at(point) else "-"
-            axes.text(column, line, mark, ha="center", va="center", fontsize=SMALL)
+            axes.text(column, line, mark, ha="center", va="center", fontsize=style.SMALL)
             continue
         share = (math.log(ratio.value) / limit + 1) / 2
         ground = to_hex(colours(share))
         axes.text(
-            column, line, f"{ratio.value:.2f}", ha="center", va="center", fontsize=SMALL,
-            color=ink_on(ground), zorder=4,
+            column, line, f"{ratio.value:.2f}", ha="center", va="center", fontsize=style.SMALL,
+            color=style.ink_on(ground), zorder=4,
             path_effects=[withStroke(linewidth=3, foreground=ground)],
         )  # fmt: skip
         if not ratio.told_apart:
-            axes.add_patch(_hatched(column, line, _HATCHES[ink_on(ground)]))
+            axes.add_patch(Rectangle(
+                (column - 0.5, line - 0.5), 1.0, 1.0, fill=False, linewidth=0.0, hatch="//",
+                edgecolor=_HATCHES[style.ink_on(ground)],
+            ))  # fmt: skip
         if _is_framed(ratio, plot.view.level):
-            axes.add_patch(_frame(column, line))
+            axes.add_patch(Rectangle(
+                (column - 0.44, line - 0.42), 0.88, 0.84, fill=False, edgecolor="black",
+                linewidth=1.0, linestyle=_FRAME,
+            ))  # fmt: skip
 
 
 def _is_framed(ratio: StudyNumber, level: float | None) -> bool:
@@ -167,20 +162,6 @@ def _is_framed(ratio: StudyNumber, level: float | None) -> bool:
     if level is None or not ratio.is_there:
         return False
     return not ratio.has_interval or ratio.ci_low <= level <= ratio.ci_high
-
-
-def _hatched(column: int, line: int, colour: str) -> Rectangle:
-    return Rectangle(
-        (column - 0.5, line - 0.5), 1.0, 1.0, fill=False, edgecolor=colour, linewidth=0.0,
-        hatch="//",
-    )  # fmt: skip
-
-
-def _frame(column: int, line: int) -> Rectangle:
-    return Rectangle(
-        (column - 0.44, line - 0.42), 0.88, 0.84, fill=False, edgecolor="black",
-        linewidth=1.0, linestyle=_FRAME,
-    )  # fmt: skip
 
 
 def _crosses(ratios: Array, level: float) -> bool:
@@ -195,7 +176,7 @@ def _contour(axes: Axes, ratios: Array, level: float) -> None:
     if _crosses(ratios, level):
         logs = np.ma.masked_invalid(np.log(ratios))
         # The outermost values are carried on to the rims, so that lines end there.
-        across, up = (_with_rims(size) for size in reversed(ratios.shape))
+        across, up = ([-0.5, *range(size), size - 0.5] for size in reversed(ratios.shape))
         rimmed = np.ma.masked_invalid(np.pad(logs.filled(np.nan), 1, mode="edge"))
         axes.contour(
             across, up, rimmed, levels=[math.log(level)], colors="black", linewidths=2.2,
@@ -203,15 +184,10 @@ def _contour(axes: Axes, ratios: Array, level: float) -> None:
         )  # fmt: skip
 
 
-def _with_rims(size: int) -> Array:
-    """Returns the places of so many cells, and of the map's two rims."""
-    return np.array([-0.5, *range(size), size - 0.5])
-
-
 def _label_axes(grid: NDArray[Any], plot: RatioMap) -> None:
     for axes in grid.flat:
-        axes.set_xticks(range(len(plot.across.labels)), plot.across.labels, fontsize=SMALL)
-        axes.set_yticks(range(len(plot.up.labels)), plot.up.labels, fontsize=SMALL)
+        axes.set_xticks(range(len(plot.across.labels)), plot.across.labels, fontsize=style.SMALL)
+        axes.set_yticks(range(len(plot.up.labels)), plot.up.labels, fontsize=style.SMALL)
         axes.tick_params(length=0)
     for column in grid.T:
         lowest = [axes for axes in column if axes.get_visible()][-1]
@@ -240,4 +216,4 @@ def _legend(figure: Figure, plot: RatioMap, maps: Sequence[Array]) -> None:
     if any(cells.refused_at(point) for point in points):
         handles.append(Line2D([], [], color="black", marker="x", linestyle="", label=NO_VALUE))
     if handles:
-        legend_below(figure, handles)
+        style.legend_below(figure, handles)

@@ -14,14 +14,13 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.colors import LogNorm
-from matplotlib.figure import Figure
 from matplotlib.ticker import NullFormatter
 from numpy.typing import NDArray
 
 from analysis.metrics.rounding import digits
+from analysis.plots.drawn import Picture, listed
 from analysis.plots.style import Look, heading, log_values, percent, write_ticks
 from analysis.plots.timeline import time_panels
-from analysis.plots.words import listed
 from sim.record.histogram import BASE
 from sim.units import NS_PER_MS
 
@@ -39,8 +38,10 @@ def latency_heat(
     looks: Mapping[str, Look],
     span_s: float,
     subtitle: str,
-) -> Figure:
+) -> Picture:
     """Draws a panel a variant that has locks, on one scale, below the events.
+
+    The words have the band that holds nine of ten requests, and the end.
 
     Args:
         table: from ``plot_tables.latency_heat``, of one point; not empty.
@@ -53,8 +54,11 @@ def latency_heat(
     figure, panels = time_panels(happenings, [_PANEL_IN] * len(variants), span_s)
     bounds = _bounds(table)
     image: Any = None
+    told = []
     for axes, variant in zip(panels, variants, strict=True):
-        image = _panel(axes, table[table["variant"] == variant], bounds)
+        rows = table[table["variant"] == variant]
+        image = _panel(axes, rows, bounds)
+        told.append(f"{variant} {_band_words(rows)}")
         axes.set_title(variant, fontweight="bold", color=looks[variant].colour, pad=3)
     figure.set_figheight(figure.get_figheight() + _BAR_IN)
     bar = figure.colorbar(image, ax=panels, location="bottom", aspect=40, pad=0.02)
@@ -62,26 +66,21 @@ def latency_heat(
     bar.ax.xaxis.set_minor_formatter(NullFormatter())
     bar.set_label("share of that time's lock requests")
     heading(figure, "Lock latency over time, all requests", subtitle)
-    return figure
-
-
-def latency_heat_words(table: pd.DataFrame, looks: Mapping[str, Look]) -> str:
-    """Returns the text alternative: the band that holds nine of ten requests, and the end."""
-    told = []
-    for variant in looks:
-        counts = table[table["variant"] == variant].groupby("bucket")["count"].sum()
-        if counts.empty:
-            continue
-        reached = counts.cumsum() / counts.sum()
-        low, high, last = (
-            digits(BASE ** float(reached.index[int(np.searchsorted(reached, share))]) / NS_PER_MS)
-            for share in (0.05, 0.95, 1.0 - 1e-12)
-        )
-        told.append(f"{variant} nine of ten from {low} to {high} ms, none longer than {last} ms")
-    return (
+    alt = (
         "Heat map of lock latency (log scale) over simulated time; darker is a larger share of "
         f"that time's requests: {listed(told)}."
     )
+    return Picture("latency_heat", "time", figure, alt)
+
+
+def _band_words(rows: pd.DataFrame) -> str:
+    counts = rows.groupby("bucket")["count"].sum()
+    reached = counts.cumsum() / counts.sum()
+    low, high, last = (
+        digits(BASE ** float(reached.index[int(np.searchsorted(reached, share))]) / NS_PER_MS)
+        for share in (0.05, 0.95, 1.0 - 1e-12)
+    )
+    return f"nine of ten from {low} to {high} ms, none longer than {last} ms"
 
 
 def _bounds(table: pd.DataFrame) -> NDArray[np.int64]:

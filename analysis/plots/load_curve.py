@@ -20,24 +20,10 @@ from analysis.experiments.case_words import case_words
 from analysis.metrics.catalogue import MetricKey
 from analysis.metrics.numbers import Numbers, StudyNumber
 from analysis.metrics.rounding import digits, plain
-from analysis.plots.style import (
-    INK,
-    WIDTH_IN,
-    Look,
-    heading,
-    legend_below,
-    line_looks,
-    log_values,
-    look_handle,
-    new_figure,
-    objective_line,
-    whole,
-    write_ticks,
-)
-from analysis.plots.words import listed
+from analysis.plots import style
+from analysis.plots.drawn import Picture, listed
 from analysis.study.interpolation import amount_of
-
-Point = Mapping[str, Any]
+from analysis.study.units import Point
 
 LOAD_KEYS: Final = ("workload.rate", "workload.threads")
 MOST_LINES: Final = 8
@@ -158,17 +144,19 @@ def with_capacity(lines: Sequence[LoadLine], found: Mapping[str, Any]) -> list[L
     return [replace(line, capacity=capacities.get(line.name)) for line in lines]
 
 
-def load_curve(lines: Sequence[LoadLine], latencies: Sequence[Latency]) -> Figure:
+def load_curve(lines: Sequence[LoadLine], latencies: Sequence[Latency]) -> Picture:
     """Draws a panel a latency that any curve has, all over one axis of throughput.
 
+    The words have both ends of every curve of its first latency, and what it carries.
+
     Args:
-        lines: at least one, and no more than ``MOST_LINES``.
+        lines: at least one, and no more than ``MOST_LINES``; each has one of the latencies.
         latencies: in the order of the panels.
     """
     places = [place for place in range(len(latencies)) if any(one.asked(place) for one in lines)]
-    figure = new_figure(WIDTH_IN, 1.7 + 2.5 * len(places))
+    figure = style.new_figure(style.WIDTH_IN, 1.7 + 2.5 * len(places))
     panels = figure.subplots(len(places), 1, sharex=True, squeeze=False)[:, 0]
-    looks = line_looks([line.variant for line in lines])
+    looks = style.line_looks([line.variant for line in lines])
     crossed = False
     for axes, place in zip(panels, places, strict=True):
         for line, look in zip(lines, looks, strict=True):
@@ -178,32 +166,26 @@ def load_curve(lines: Sequence[LoadLine], latencies: Sequence[Latency]) -> Figur
         axes.set_ylabel(f"{latencies[place].name} (ms)")
     panels[-1].set_xlabel("throughput (transactions per second)")
     panels[-1].set_xlim(left=0)
-    write_ticks(panels[-1].xaxis, whole)
+    style.write_ticks(panels[-1].xaxis, style.whole)
     _legend(figure, lines, looks, crossed=crossed)
-    heading(figure, "Latency against throughput", "bars: 95 % intervals")
-    return figure
+    style.heading(figure, "Latency against throughput", "bars: 95 % intervals")
+    return Picture("load_curve", "load", figure, _words(lines, latencies))
 
 
 def _legend(
-    figure: Figure, lines: Sequence[LoadLine], looks: Sequence[Look], *, crossed: bool
+    figure: Figure, lines: Sequence[LoadLine], looks: Sequence[style.Look], *, crossed: bool
 ) -> None:
-    handles = [look_handle(look, line.name) for line, look in zip(lines, looks, strict=True)]
+    handles = [style.look_handle(look, line.name) for line, look in zip(lines, looks, strict=True)]
     if crossed:
         words = "no latency: overloaded, or only a bound"
-        handles.append(Line2D([], [], color=INK, linestyle="", marker="x", label=words))
+        handles.append(Line2D([], [], color=style.INK, linestyle="", marker="x", label=words))
     if any(line.capacity for line in lines):
         words = "capacity, with its interval"
-        handles.append(Line2D([], [], color=INK, linestyle=":", linewidth=1.4, label=words))
-    legend_below(figure, handles)
+        handles.append(Line2D([], [], color=style.INK, linestyle=":", linewidth=1.4, label=words))
+    style.legend_below(figure, handles)
 
 
-def load_curve_words(lines: Sequence[LoadLine], latencies: Sequence[Latency]) -> str:
-    """Returns the text alternative: both ends of every curve of its first latency, what it carries.
-
-    Args:
-        lines: each has one of the latencies.
-        latencies: in the order of the panels.
-    """
+def _words(lines: Sequence[LoadLine], latencies: Sequence[Latency]) -> str:
     said, left = [], list(lines)
     for place, latency in enumerate(latencies):
         told = [_ends_words(line, place) for line in left if line.has(place)]
@@ -229,7 +211,7 @@ def _without(point: Point, key: str) -> dict[str, Any]:
     return {name: value for name, value in point.items() if name != key}
 
 
-def _draw(axes: Axes, line: LoadLine, look: Look, place: int) -> bool:
+def _draw(axes: Axes, line: LoadLine, look: style.Look, place: int) -> bool:
     """Draws a curve, if it has such a latency; returns whether a load had none."""
     if not line.asked(place):
         return False
@@ -247,15 +229,11 @@ def _draw(axes: Axes, line: LoadLine, look: Look, place: int) -> bool:
         if done.has_interval:
             axes.plot([done.ci_low, done.ci_high], [wait.value] * 2, **bar)
     lost = [done.value for done, wait in seen if not wait.is_drawn]
-    if lost:  # An empty line without clipping would upset the layout.
-        axes.plot(
-            lost, [0.97] * len(lost), "x", color=look.colour, markersize=6,
-            transform=axes.get_xaxis_transform(), clip_on=False,
-        )  # fmt: skip
+    style.mark_no_values(axes, lost, look)
     return bool(lost)
 
 
-def _capacity(axes: Axes, line: LoadLine, look: Look) -> None:
+def _capacity(axes: Axes, line: LoadLine, look: style.Look) -> None:
     if line.capacity is None:
         return
     carried, low, high = line.capacity
@@ -273,11 +251,11 @@ def _scale(axes: Axes, lines: Sequence[LoadLine], place: int, limit_ms: float | 
     waits = [point.waits[place] for line in lines for point in line.points]
     values_ms = [wait.value for wait in waits if wait.is_drawn]
     if limit_ms is not None:
-        objective_line(axes, limit_ms, f"promised: {plain(limit_ms)} ms")
+        style.objective_line(axes, limit_ms, f"promised: {plain(limit_ms)} ms")
         values_ms.append(limit_ms)
     if not values_ms:
         return
     low, high = min(values_ms) / 2, max(values_ms) * 2.5
     axes.set_yscale("log")
     axes.set_ylim(low, high)
-    log_values(axes, few=200)
+    style.log_values(axes, few=200)

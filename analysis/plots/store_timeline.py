@@ -6,18 +6,17 @@ store that is down leads nothing. Only a study in which something moves has this
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 
 from analysis.metrics.rounding import digits
 from analysis.plots import timeline
+from analysis.plots.drawn import Picture, listed
 from analysis.plots.style import OTHERS, Look, heading, legend_below, unique_handles
-from analysis.plots.words import listed
 
 _SIGNS: Final = {"leaders_gained": 1.0, "leaders_lost": -1.0}
 _CHANGES: Final = {
@@ -66,8 +65,10 @@ def store_timeline(
     looks: Mapping[str, Look],
     span_s: float,
     subtitle: str,
-) -> Figure:
+) -> Picture:
     """Draws a panel a variant: a step line a store, and below it marks of what changed.
+
+    The words have each store's leaders at both ends, and what happened.
 
     Args:
         moves: of one point; not empty.
@@ -78,57 +79,43 @@ def store_timeline(
     """
     variants = [name for name in looks if (moves["variant"] == name).any()]
     figure, panels = timeline.time_panels(happenings, [2.1] * len(variants), span_s)
+    told = []
     for axes, variant in zip(panels, variants, strict=True):
         mine = moves[moves["variant"] == variant]
-        _leaders(axes, leaders_by_store(mine, span_s))
+        stores = leaders_by_store(mine, span_s)
+        for place, (store, steps) in enumerate(stores.items()):
+            axes.step(
+                steps["at_s"], steps["leaders"], where="post", label=store, linewidth=1.6,
+                color=OTHERS[place % len(OTHERS)], linestyle=_LINES[place % len(_LINES)],
+            )  # fmt: skip
         _changes(axes, mine)
+        told.append(f"{variant}: {', '.join(_words(stores, mine))}")
         axes.set_title(variant, fontweight="bold", color=looks[variant].colour, pad=3)
         axes.set_ylabel("leaders")
     _same_height(panels)
     legend_below(figure, *unique_handles(panels))
     heading(figure, "Leaders of each store", subtitle)
-    return figure
-
-
-def store_timeline_words(
-    moves: pd.DataFrame,
-    shown: Sequence[timeline.EventMark],
-    looks: Mapping[str, Look],
-    span_s: float,
-) -> str:
-    """Returns the text alternative: each store's leaders at both ends, and what happened."""
-    told = []
-    for variant in looks:
-        mine = moves[moves["variant"] == variant]
-        if mine.empty:
-            continue
-        stores = [
-            f"{store} from {digits(steps['leaders'].iloc[0])} to "
-            f"{digits(steps['leaders'].iloc[-1])} (least {digits(steps['leaders'].min())})"
-            for store, steps in list(leaders_by_store(mine, span_s).items())[:_MOST_NAMED]
-        ]
-        totals = mine[mine["metric"].isin(list(_CHANGES))].groupby("metric")["value"].sum()
-        changes = [
-            f"{digits(total)} {str(metric).replace('_', ' ')}" for metric, total in totals.items()
-        ]
-        told.append(f"{variant}: {', '.join([*stores, *changes])}")
-    return (
+    alt = (
         f"Steps of how many regions each store leads over {digits(span_s)} s; {listed(told)}. "
-        f"Events: {timeline.mark_words(shown)}."
+        f"Events: {timeline.mark_words(timeline.marks(happenings, span_s))}."
     )
+    return Picture("store_timeline", "time", figure, alt)
+
+
+def _words(stores: Mapping[str, pd.DataFrame], mine: pd.DataFrame) -> Iterator[str]:
+    """Yields a few stores' leaders, then how often each kind of change happened."""
+    for store, steps in list(stores.items())[:_MOST_NAMED]:
+        leaders = steps["leaders"]
+        first, last, least = map(digits, (leaders.iloc[0], leaders.iloc[-1], leaders.min()))
+        yield f"{store} from {first} to {last} (least {least})"
+    totals = mine[mine["metric"].isin(list(_CHANGES))].groupby("metric")["value"].sum()
+    for metric, total in totals.items():
+        yield f"{digits(total)} {str(metric).replace('_', ' ')}"
 
 
 def _number(store: str) -> tuple[int, str]:
     digits_ = store.rpartition("-")[2]
     return (int(digits_), store) if digits_.isdigit() else (0, store)
-
-
-def _leaders(axes: Axes, stores: Mapping[str, pd.DataFrame]) -> None:
-    for place, (store, steps) in enumerate(stores.items()):
-        axes.step(
-            steps["at_s"], steps["leaders"], where="post", label=store, linewidth=1.6,
-            color=OTHERS[place % len(OTHERS)], linestyle=_LINES[place % len(_LINES)],
-        )  # fmt: skip
 
 
 def _changes(axes: Axes, mine: pd.DataFrame) -> None:

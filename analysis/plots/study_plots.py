@@ -1,35 +1,53 @@
-"""All figures of a study, as PNG and SVG under ``plots/``: of the whole, and of each point."""
+"""All pictures of a study, as PNG and SVG under ``plots/``: of the whole, and of each point.
+
+A point has those that there are facts for.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
+
+import pandas as pd
 
 from analysis.experiments.case_words import key_of
+from analysis.metrics.catalogue import MetricKey, stat_name
+from analysis.metrics.rounding import digits
 from analysis.metrics.study_tables import StudyTables
-from analysis.plots import style
-from analysis.plots.capacity import capacity_figures
-from analysis.plots.drawn import Drawn, Picture, Section
+from analysis.plots import (
+    convergence,
+    course,
+    distribution,
+    latency_heat,
+    lock_memory,
+    stacks,
+    store_timeline,
+    style,
+    utilisation,
+    warmup,
+)
+from analysis.plots.capacity import capacity_pictures
+from analysis.plots.drawn import Drawn, Picture, listed
 from analysis.plots.in_forks import Forks, worthwhile
 from analysis.plots.load_curve import (
     MOST_LINES,
     SWEPT,
     Latency,
     load_curve,
-    load_curve_words,
     load_key,
     load_lines,
     with_capacity,
 )
-from analysis.plots.lock_memory import TableLimits
-from analysis.plots.point_pictures import DrawnPoint, point_pictures
-from analysis.plots.sensitivity import sensitivity_figures
+from analysis.plots.sensitivity import sensitivity_pictures
+from analysis.plots.style import Look
 from analysis.plots.sweep import sweep_pictures
-from analysis.plots.words import capacity_words, sensitivity_words
 from analysis.study.finished_study import FinishedStudy
+from analysis.study.run import Target
 from analysis.study.units import point_words
+from sim.scenario.schema.tikv import Tikv
 
 
 def clear_plots(folder: Path) -> None:
@@ -76,10 +94,7 @@ def study_pictures(
 def _whole(run: FinishedStudy, summary: Mapping[str, Any]) -> Iterator[Picture]:
     if "capacity" in summary:
         found = summary["capacity"]
-        words = capacity_words(found)
-        for name, figure in capacity_figures(found).items():
-            section: Section = "cost" if name == "capacity_cost" else "capacity"
-            yield Picture(name, section, figure, words[name])
+        yield from capacity_pictures(found)
         promised = [
             Latency(key_of(each), each["limit"])
             for each in found["slo"]
@@ -87,10 +102,7 @@ def _whole(run: FinishedStudy, summary: Mapping[str, Any]) -> Iterator[Picture]:
         ]
         yield from _load_pictures(run, summary, found["load"], promised)
     elif "sensitivity" in summary:
-        found = summary["sensitivity"]
-        words = sensitivity_words(found)
-        for name, figure in sensitivity_figures(found).items():
-            yield Picture(name, "sensitivity", figure, words[name])
+        yield from sensitivity_pictures(summary["sensitivity"])
     elif len(run.plan.points) > 1:
         variants, points = list(run.study.variants), run.plan.points
         yield from sweep_pictures(summary, variants, points, run.study.contours)
@@ -110,8 +122,7 @@ def _load_pictures(
     if "capacity" in summary:
         lines = with_capacity(lines, summary["capacity"])
     if 0 < len(lines) <= MOST_LINES:
-        figure = load_curve(lines, latencies)
-        yield Picture("load_curve", "load", figure, load_curve_words(lines, latencies))
+        yield load_curve(lines, latencies)
 
 
 def _drawn_point(
@@ -122,8 +133,117 @@ def _drawn_point(
     return DrawnPoint(
         tables=tables.at_point(index),
         rows=summary["rows"].at_point(index).columns,
-        limits=TableLimits.of(study.scenario(point, next(iter(study.variants))).tikv),
+        tikv=study.scenario(point, next(iter(study.variants))).tikv,
         targets=[target for target in targets if target.is_about(point)],
         looks=style.variant_looks(list(study.variants)),
         subtitle=point_words(point),
     )
+
+
+_QUANTILES: Final = ("p50", "p99", "p999")
+"""Those that words tell of."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DrawnPoint:
+    """A point that gets pictures.
+
+    Attributes:
+        tables: of the point alone.
+        rows: of ``summary.json``, as columns.
+        tikv: has the limits of the lock table.
+        targets: figures and ratios that replications are added for.
+        looks: by variant, in order.
+        subtitle: the point; empty if there is only one.
+    """
+
+    tables: StudyTables
+    rows: pd.DataFrame
+    tikv: Tikv
+    targets: Sequence[Target]
+    looks: Mapping[str, Look]
+    subtitle: str
+
+    def of_metric(self, *metrics: str) -> pd.DataFrame:
+        """Returns the rows of some metrics that have a value, those of one metric first."""
+        parts = [self.rows[self.rows["metric"] == metric] for metric in metrics]
+        return pd.concat(parts).dropna(subset=["value"])
+
+    def refused(self, metric: str) -> dict[str, str]:
+        """Returns the variants whose latency is refused, each with the reason."""
+        if "refused" not in self.rows:
+            return {}
+        mine = self.rows[(self.rows["metric"] == metric) & (self.rows["class"] == "all")]
+        why = mine[mine["refused"].notna() & (mine["refused"] != "")]
+        return dict(zip(why["variant"], why["refused"], strict=True))
+
+
+def point_pictures(of: DrawnPoint) -> Iterator[Picture]:
+    """Yields pictures in the order of a report."""
+    yield from _tails(of)
+    yield from _over_time(of)
+    yield from _parts(of)
+    yield from _convergence(of)
+
+
+def _tails(of: DrawnPoint) -> Iterator[Picture]:
+    for tail in distribution.TAILS:
+        refused = of.refused(f"{tail.metric}_ms")
+        rows = of.tables.tails[of.tables.tails["metric"] == tail.metric]
+        rows = rows[~rows["variant"].isin(refused)]
+        if not rows.empty:
+            said = "".join(f"\n{name} is not drawn: {why}" for name, why in refused.items())
+            figure = distribution.latency_ccdf(rows, tail, of.looks, f"{of.subtitle}{said}")
+            told = listed(_quantiles(of, variant, f"{tail.metric}_ms") for variant in of.looks)
+            alt = f"Share of {tail.what} slower than a latency: {told}."
+            yield Picture(tail.metric, "latency", figure, alt)
+
+
+def _quantiles(of: DrawnPoint, variant: str, metric: str) -> str:
+    """Returns a variant's quantiles, ``sync p50 3 ms, p99 9 ms``."""
+    rows = of.rows[(of.rows["variant"] == variant) & (of.rows["class"] == "all")]
+    values = rows[rows["metric"] == metric].set_index("stat")["value"].dropna()
+    known = [stat for stat in _QUANTILES if stat in values]
+    told = ", ".join(f"{stat_name(stat)} {digits(values[stat])} ms" for stat in known)
+    return f"{variant} {told or 'refused'}"
+
+
+def _over_time(of: DrawnPoint) -> Iterator[Picture]:
+    tables, looks, over = of.tables, of.looks, of.tables.course
+    if not tables.heat.empty:
+        yield latency_heat.latency_heat(
+            tables.heat, tables.happenings, looks, over.span_s, of.subtitle
+        )
+    if tables.courses.empty:
+        return
+    yield course.over_time(over, looks, of.subtitle)
+    if store_timeline.something_moves(tables.moves):
+        yield store_timeline.store_timeline(
+            tables.moves, tables.happenings, looks, over.span_s, of.subtitle
+        )
+    if over.has(lock_memory.METRIC):
+        yield lock_memory.lock_memory(over, looks, of.tikv, of.subtitle)
+    if not tables.warmups.empty:
+        yield warmup.warmup_cuts(tables.warmups, tables.units, looks, of.subtitle)
+
+
+def _parts(of: DrawnPoint) -> Iterator[Picture]:
+    per_txn, per_s = map(of.of_metric, ("disk_write_bytes_per_txn", "disk_write_bytes_per_s"))
+    if (per_s["value"] > 0).any():
+        yield stacks.disk_writes(per_txn, per_s, list(of.looks), of.subtitle)
+    busy = of.of_metric(*utilisation.METRICS)
+    if utilisation.stations(busy):
+        yield utilisation.utilisation(busy, of.looks, of.subtitle)
+    stations = of.of_metric("lock_station_ms")
+    stations = stations[~stations["class"].str.contains("/")]
+    if not stations.empty:
+        yield stacks.lock_waterfall(stations, of.looks, of.subtitle)
+
+
+def _convergence(of: DrawnPoint) -> Iterator[Picture]:
+    names = ["variant", "metric", "class", "stat"]
+    nothing: Any = of.rows.loc[of.rows["value"].isna(), names].itertuples(index=False)
+    refused = {(variant, MetricKey(*key)) for variant, *key in nothing}
+    found = convergence.convergences(of.tables.batches, of.tables.sums, of.targets, refused)
+    if found:
+        yield convergence.convergence(found, of.looks, of.subtitle)

@@ -121,11 +121,6 @@ FIXED: Final = {
 """Looks of the locking modes."""
 
 
-def variant_colours(variants: Sequence[str]) -> dict[str, str]:
-    """Returns each variant's colour; more variants than colours share."""
-    return {name: look.colour for name, look in variant_looks(variants).items()}
-
-
 def variant_looks(variants: Sequence[str]) -> dict[str, Look]:
     """Returns each variant's look; up to six names beside the locking modes differ in all of it."""
     taken = [FIXED[name].line for name in variants if name in FIXED]
@@ -266,6 +261,15 @@ def objective_line(axes: Axes, level: float, words: str) -> None:
         textcoords="offset points", fontsize=SMALL, zorder=4,
         path_effects=[withStroke(linewidth=3, foreground="white")],
     )  # fmt: skip
+
+
+def mark_no_values(axes: Axes, places: Sequence[float], look: Look) -> None:
+    """Draws a cross at the top for each value that is refused, or only bounded."""
+    if places:  # An empty line without clipping would upset the layout.
+        axes.plot(
+            places, [0.97] * len(places), "x", color=look.colour, markersize=6,
+            transform=axes.get_xaxis_transform(), clip_on=False,
+        )  # fmt: skip
 
 
 def look_handle(look: Look, label: str, *, joined: bool = True) -> Line2D:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from textwrap import fill
 from typing import Final
 
@@ -14,21 +14,10 @@ from matplotlib.ticker import FixedLocator, NullLocator
 
 from analysis.metrics.numbers import NOTHING, StudyNumber
 from analysis.metrics.rounding import plain
-from analysis.plots.axes import Axis, Point, spread_of
-from analysis.plots.style import (
-    INK,
-    SMALL,
-    WIDTH_IN,
-    Look,
-    heading,
-    legend_below,
-    log_values,
-    look_handle,
-    new_figure,
-    values_from_zero,
-    write_ticks,
-)
+from analysis.plots import style
+from analysis.plots.axes import Axis, spread_of
 from analysis.plots.sweep_outcomes import NO_VALUE, SweepView
+from analysis.study.units import Point
 
 MOST_PANELS: Final = 8
 """Of values and of ratios together."""
@@ -64,18 +53,18 @@ def sweep_lines(view: SweepView, axis: Axis, panels: Panels) -> Figure:
     kinds = 2 if view.others else 1
     rows = math.ceil(len(panels) / _COLUMNS)
     tilted_in = _TILTED_IN * max(map(len, axis.labels)) if _is_tilted(axis) else 0.0
-    figure = new_figure(WIDTH_IN, (3.1 * kinds - 0.5) * rows + 1.0 + tilted_in)
+    figure = style.new_figure(style.WIDTH_IN, (3.1 * kinds - 0.5) * rows + 1.0 + tilted_in)
     above, below = _grid(figure, view, axis, (len(panels), rows, kinds))
     for axes, (title, points) in zip(above, panels, strict=True):
         _values(axes, view, axis, points)
-        axes.set_title(fill(title, _TITLE), fontsize=SMALL)
+        axes.set_title(fill(title, _TITLE), fontsize=style.SMALL)
     for axes, (_, points) in zip(below, panels, strict=False):
         _ratios(axes, view, axis, points)
     _scale_values(above, view, panels)
     every = [point for _, points in panels for point in points]
     scale_ratios(below, view, every)
     _legend(figure, view, axis)
-    heading(figure, f"{view.cells.outcome.name.capitalize()}, by {axis.words}")
+    style.heading(figure, f"{view.cells.outcome.name.capitalize()}, by {axis.words}")
     return figure
 
 
@@ -119,7 +108,7 @@ def _values(axes: Axes, view: SweepView, axis: Axis, points: Sequence[Point]) ->
         ]
         _draw(axes, view, axis, variant, drawn)
         refused = [place for place, number in numbers if number.refused or number.at_least]
-        mark_no_values(axes, refused, look)
+        style.mark_no_values(axes, refused, look)
 
 
 def _ratios(axes: Axes, view: SweepView, axis: Axis, points: Sequence[Point]) -> None:
@@ -127,7 +116,7 @@ def _ratios(axes: Axes, view: SweepView, axis: Axis, points: Sequence[Point]) ->
     for variant in view.others:
         ratios = [(axis.place(point), view.cells.ratio(point, variant)) for point in points]
         _draw(axes, view, axis, variant, ratios)
-    write_ticks(axes.yaxis, plain)
+    style.write_ticks(axes.yaxis, plain)
 
 
 def _draw(
@@ -148,7 +137,7 @@ def _draw(
             mark(axes, place + aside, number, look, size=6)
 
 
-def _band(axes: Axes, drawn: Sequence[tuple[float, StudyNumber]], look: Look) -> None:
+def _band(axes: Axes, drawn: Sequence[tuple[float, StudyNumber]], look: style.Look) -> None:
     """Draws a line with markers and its interval; gaps where values or intervals are missing."""
     drawn = sorted(drawn, key=lambda pair: pair[0])
     places, values = [place for place, _ in drawn], [number.value for _, number in drawn]
@@ -172,8 +161,8 @@ def place_axis(axes: Axes, axis: Axis) -> None:
     labels = dict(zip(places, axis.labels, strict=True))
     if axis.numeric and not _is_tilted(axis):
         labels = _with_room(axes, labels)
-    write_ticks(axes.xaxis, lambda place: labels.get(place, ""))
-    axes.tick_params(axis="x", labelsize=SMALL)
+    style.write_ticks(axes.xaxis, lambda place: labels.get(place, ""))
+    axes.tick_params(axis="x", labelsize=style.SMALL)
     if _is_tilted(axis):
         for label in axes.get_xticklabels():
             label.set(rotation=45.0, rotation_mode="anchor", horizontalalignment="right")
@@ -203,12 +192,14 @@ def _is_tilted(axis: Axis) -> bool:
 def _scale_values(row: Sequence[Axes], view: SweepView, panels: Panels) -> None:
     """Begins values at 0, or takes a log scale if they span decades."""
     scale = view.cells.outcome.scale
-    values = [scale * value for value in _drawn(panels, view.looks, view.cells.value)]
+    points = [point for _, inside in panels for point in inside]
+    every = [view.cells.value(point, variant) for point in points for variant in view.looks]
+    values = [scale * number.value for number in every if number.is_drawn]
     if _spans_decades(values):
         for axes in row:
-            log_values(axes, few=1000)
+            style.log_values(axes, few=1000)
     else:
-        values_from_zero(row[0])
+        style.values_from_zero(row[0])
 
 
 def scale_ratios(row: Sequence[Axes], view: SweepView, points: Sequence[Point]) -> None:
@@ -233,17 +224,7 @@ def scale_ratios(row: Sequence[Axes], view: SweepView, points: Sequence[Point]) 
         axes.set_yscale("log")
         if is_cut:
             axes.set_ylim(max(least, low / _ROOM) / 1.05, min(most, high * _ROOM) * 1.05)
-        log_values(axes, few=1000)
-
-
-def _drawn(
-    panels: Panels, variants: Iterable[str], number: Callable[[Point, str], StudyNumber]
-) -> list[float]:
-    """Returns what is drawn of variants in all panels."""
-    every = [
-        number(point, variant) for _, points in panels for point in points for variant in variants
-    ]
-    return [each.value for each in every if each.is_drawn]
+        style.log_values(axes, few=1000)
 
 
 def _spans_decades(values: Sequence[float]) -> bool:
@@ -252,38 +233,30 @@ def _spans_decades(values: Sequence[float]) -> bool:
 
 def _legend(figure: Figure, view: SweepView, axis: Axis) -> None:
     handles = [
-        look_handle(look, variant, joined=axis.numeric) for variant, look in view.looks.items()
+        style.look_handle(look, variant, joined=axis.numeric)
+        for variant, look in view.looks.items()
     ]
     handles += no_value_handles(view)
     if view.level is not None:
         name = f"ratio {plain(view.level)}"
-        handles.append(Line2D([], [], color=INK, linestyle=(0, (4, 3)), label=name))
-    legend_below(figure, handles)
+        handles.append(Line2D([], [], color=style.INK, linestyle=(0, (4, 3)), label=name))
+    style.legend_below(figure, handles)
 
 
 def draw_levels(axes: Axes, view: SweepView) -> None:
     """Draws where a ratio is 1, and where it was asked about."""
-    axes.axhline(1.0, color=INK, linewidth=0.9)
+    axes.axhline(1.0, color=style.INK, linewidth=0.9)
     if view.level is not None:
-        axes.axhline(view.level, color=INK, linewidth=1.0, linestyle=(0, (4, 3)))
-
-
-def mark_no_values(axes: Axes, places: Sequence[float], look: Look) -> None:
-    """Draws a cross at the top for each value that is refused, or only bounded."""
-    if places:
-        axes.plot(
-            places, [0.97] * len(places), "x", color=look.colour, markersize=6,
-            transform=axes.get_xaxis_transform(), clip_on=False,
-        )  # fmt: skip
+        axes.axhline(view.level, color=style.INK, linewidth=1.0, linestyle=(0, (4, 3)))
 
 
 def no_value_handles(view: SweepView) -> list[Line2D]:
     """Returns what a legend says of such crosses, if there are any."""
-    handle = Line2D([], [], color=INK, marker="x", linestyle="", label=NO_VALUE)
+    handle = Line2D([], [], color=style.INK, marker="x", linestyle="", label=NO_VALUE)
     return [handle] if view.cells.any_refused else []
 
 
-def mark(axes: Axes, place: float, number: StudyNumber, look: Look, *, size: float) -> None:
+def mark(axes: Axes, place: float, number: StudyNumber, look: style.Look, *, size: float) -> None:
     """Draws a dot with its interval."""
     axes.plot([place], [number.value], look.marker, color=look.colour, markersize=size)
     if number.has_interval:

@@ -10,8 +10,7 @@ from analysis.metrics.numbers import Numbers, StudyNumber
 from analysis.metrics.row_table import point_text
 from analysis.metrics.shown import OUTCOMES, ShownFigure
 from analysis.plots.style import Look
-
-Point = Mapping[str, Any]
+from analysis.study.units import Point
 
 NO_VALUE: Final = "refused, or only a bound"
 """What a cross in a picture means."""
@@ -76,7 +75,7 @@ class SweepView:
     @property
     def others(self) -> tuple[str, ...]:
         """The variants that have a ratio."""
-        return compared(list(self.looks))
+        return tuple(self.looks)[1:]
 
 
 def outcome_cells(
@@ -90,8 +89,3 @@ def outcome_cells(
         for outcome in outcomes
         if any(number.is_there or number.refused for _, number in values.of(outcome.key))
     ]
-
-
-def compared(variants: Sequence[str]) -> tuple[str, ...]:
-    """Returns the variants that have a ratio: all but the baseline."""
-    return tuple(variants[1:])

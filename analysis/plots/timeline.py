@@ -78,17 +78,14 @@ def lane_counts(shown: Sequence[EventMark]) -> dict[str, float]:
     return counts
 
 
-def count_words(times: float) -> str:
-    """Returns ``once``, ``10 times``, ``8.5 times on average``."""
+def lane_times(of_lane: Sequence[EventMark]) -> str:
+    """Returns ``once``, ``8.5 times on average``, ``9 a run; marks of 2 runs`` if runs differ."""
+    times, runs = sum(mark.times for mark in of_lane), max(mark.runs for mark in of_lane)
+    if runs:
+        return f"{digits(times)} a run; marks of {runs} runs"
     if times == 1:
         return "once"
     return f"{digits(times)} times{'' if times == int(times) else ' on average'}"
-
-
-def lane_times(of_lane: Sequence[EventMark]) -> str:
-    """Returns ``10 times``, or ``9 a run; marks of 2 runs`` where runs differ."""
-    times, runs = sum(mark.times for mark in of_lane), max(mark.runs for mark in of_lane)
-    return f"{digits(times)} a run; marks of {runs} runs" if runs else count_words(times)
 
 
 def marks(happenings: pd.DataFrame, span_s: float) -> list[EventMark]:
@@ -219,7 +216,9 @@ def draw_lanes(axes: Axes, shown: Sequence[EventMark], span_s: float) -> None:
         )  # fmt: skip
         written_until = 0.0
         for place, mark in enumerate(of_lane):
-            _draw_mark(axes, row, mark, span_s)
+            shown_s = max(mark.until_s - mark.from_s, 0.0025 * span_s)
+            bar = Rectangle((mark.from_s, row - 0.2), shown_s, 0.4, color=INK, linewidth=0)
+            axes.add_patch(bar)
             free_until = of_lane[place + 1].from_s if place + 1 < len(of_lane) else span_s
             written_until = _write(axes, row, mark, (written_until, free_until), span_s)
     axes.set_yticks([])
@@ -228,13 +227,6 @@ def draw_lanes(axes: Axes, shown: Sequence[EventMark], span_s: float) -> None:
     axes.spines["left"].set_visible(False)
     axes.spines["bottom"].set_visible(False)
     axes.grid(visible=False)
-
-
-def _draw_mark(axes: Axes, row: int, mark: EventMark, span_s: float) -> None:
-    length_s = mark.until_s - mark.from_s
-    shown_s = max(length_s, 0.0025 * span_s)
-    bar = Rectangle((mark.from_s, row - 0.2), shown_s, 0.4, color=INK, linewidth=0)
-    axes.add_patch(bar)
 
 
 def _write(

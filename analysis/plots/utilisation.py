@@ -12,22 +12,10 @@ from typing import Any, Final
 
 import pandas as pd
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 
 from analysis.metrics.catalogue import STATIONS, STATIONS_OF
-from analysis.plots.style import (
-    INK,
-    SMALL,
-    WIDTH_IN,
-    Look,
-    heading,
-    legend_below,
-    new_figure,
-    part_hatches,
-    percent,
-    write_ticks,
-)
-from analysis.plots.words import listed
+from analysis.plots import style
+from analysis.plots.drawn import Picture, listed
 
 METRICS: Final = tuple(STATIONS_OF)
 LEAST_SHARE: Final = 0.005
@@ -41,7 +29,7 @@ _NOTE: Final = (
 )
 
 
-def utilisation(rows: pd.DataFrame, looks: Mapping[str, Look], subtitle: str) -> Figure:
+def utilisation(rows: pd.DataFrame, looks: Mapping[str, style.Look], subtitle: str) -> Picture:
     """Draws a group of bars a station.
 
     Args:
@@ -52,9 +40,9 @@ def utilisation(rows: pd.DataFrame, looks: Mapping[str, Look], subtitle: str) ->
     """
     names = stations(rows)
     variants = [name for name in looks if (rows["variant"] == name).any()]
-    hatches = part_hatches(variants)
+    hatches = style.part_hatches(variants)
     across = _BAR_IN * len(variants) + 0.16
-    figure = new_figure(WIDTH_IN, across * len(names) + 1.6)
+    figure = style.new_figure(style.WIDTH_IN, across * len(names) + 1.6)
     axes = figure.add_subplot()
     height = _BAR_IN / across
     for place, variant in enumerate(variants):
@@ -72,21 +60,17 @@ def utilisation(rows: pd.DataFrame, looks: Mapping[str, Look], subtitle: str) ->
     axes.grid(visible=False, axis="y")
     axes.set_xlim(0, 1.16)
     axes.set_xticks([0.0, 0.25, 0.5, 0.75, 1.0])
-    write_ticks(axes.xaxis, percent)
+    style.write_ticks(axes.xaxis, style.percent)
     axes.set_xlabel("share of the time that it is busy")
-    legend_below(figure, *axes.get_legend_handles_labels())
-    heading(figure, "How busy each station is", f"{subtitle}\n{_NOTE}")
-    return figure
-
-
-def utilisation_words(rows: pd.DataFrame, looks: Mapping[str, Look]) -> str:
-    """Returns the text alternative: every bar."""
+    style.legend_below(figure, *axes.get_legend_handles_labels())
+    style.heading(figure, "How busy each station is", f"{subtitle}\n{_NOTE}")
     told = []
-    for station in stations(rows):
-        mine = rows[rows["class"] == station].set_index("variant")["value"]
-        shares = (f"{name} {_percent(mine[name])}" for name in looks if name in mine.index)
+    for station in names:
+        busy = rows[rows["class"] == station].set_index("variant")["value"]
+        shares = (f"{name} {_percent(busy[name])}" for name in looks if name in busy.index)
         told.append(f"{STATIONS[station]} {listed(shares, ', ')}")
-    return f"Bars of the share of the time that each station is busy: {listed(told)}."
+    alt = f"Bars of the share of the time that each station is busy: {listed(told)}."
+    return Picture("utilisation", "limits", figure, alt)
 
 
 def stations(rows: pd.DataFrame) -> Sequence[str]:
@@ -96,7 +80,7 @@ def stations(rows: pd.DataFrame) -> Sequence[str]:
 
 
 def _bar(
-    axes: Axes, place: float, row: Mapping[Any, Any], height: float, look: Look, hatch: str
+    axes: Axes, place: float, row: Mapping[Any, Any], height: float, look: style.Look, hatch: str
 ) -> None:
     value = float(row["value"])
     axes.barh(place, value, height=0.9 * height, color=look.colour, hatch=hatch, edgecolor="white",
@@ -104,10 +88,12 @@ def _bar(
     end = value
     if not pd.isna(row["ci_low"]):
         end = min(max(value, float(row["ci_high"])), 1.0)
-        axes.plot([max(float(row["ci_low"]), 0.0), end], [place] * 2, color=INK, linewidth=1.0)
+        axes.plot(
+            [max(float(row["ci_low"]), 0.0), end], [place] * 2, color=style.INK, linewidth=1.0
+        )
     axes.annotate(
         _percent(value), (end, place), (4, 0), textcoords="offset points", va="center",
-        fontsize=SMALL,
+        fontsize=style.SMALL,
     )  # fmt: skip
 
 

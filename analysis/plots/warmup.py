@@ -5,17 +5,16 @@ A dot on a line is where that replication's cut lies; what is left of it is pale
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Final
 
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 
 from analysis.metrics.rounding import digits
+from analysis.plots.drawn import Picture, between, listed
 from analysis.plots.style import WIDTH_IN, Look, heading, new_figure, values_from_zero
-from analysis.plots.words import between, listed
 
 _ROWS: Final = (("txns", "commits (1/s)"), ("lock_latency", "lock latency (ms)"))
 _MOST_COLUMNS: Final = 3
@@ -23,8 +22,8 @@ _MOST_COLUMNS: Final = 3
 
 def warmup_cuts(
     series: pd.DataFrame, units: pd.DataFrame, looks: Mapping[str, Look], subtitle: str
-) -> Figure:
-    """Draws a panel a variant and quantity.
+) -> Picture:
+    """Draws a panel a variant and quantity; the words say how much of each was left out.
 
     Args:
         series: ``unit_hash``, ``metric`` (``txns``, ``lock_latency``), ``at_s``, ``value``.
@@ -54,20 +53,17 @@ def warmup_cuts(
     panels[0, 0].set_xlim(0, float(units["simulated_s"].max()))
     note = "one line per replication, which counts from its dot on"
     heading(figure, "What was left out as warm-up", f"{subtitle}\n{note}")
-    return figure
+    told = listed(_words(units, variant) for variant in looks)
+    alt = f"Commits per second and lock latency of each replication. Left out: {told}."
+    return Picture("warmup", "warmup", figure, alt)
 
 
-def warmup_words(units: pd.DataFrame, variants: Sequence[str]) -> str:
-    """Returns the text alternative of ``warmup_cuts``: how much of each variant was left out."""
-    told = []
-    for variant in variants:
-        mine = units[units["variant"] == variant]
-        cut_s = mine["warmup_windows"] * mine["window_ns"] / 1e9
-        if not mine.empty:
-            told.append(
-                f"{variant} {between(cut_s.tolist())} s of {digits(mine['simulated_s'].max())} s"
-            )
-    return f"Commits per second and lock latency of each replication. Left out: {listed(told)}."
+def _words(units: pd.DataFrame, variant: str) -> str:
+    mine = units[units["variant"] == variant]
+    if mine.empty:
+        return ""
+    cut_s = mine["warmup_windows"] * mine["window_ns"] / 1e9
+    return f"{variant} {between(cut_s.tolist())} s of {digits(mine['simulated_s'].max())} s"
 
 
 def _draw(axes: Axes, series: pd.DataFrame, units: pd.DataFrame, colour: str) -> None:

@@ -92,24 +92,16 @@ def _costs(found: Found) -> ReportTable:
 
 def capacity_changes(found: Found) -> list[str]:
     """Returns a sentence for each variant: how much more it carries than the baseline."""
-    return [
-        f"{_on(row['point'])}{row['variant']} carries {_change(StudyNumber.of(row))} "
-        f"{row['baseline']}."
-        for row in found["comparisons"]
-        if row["metric"] == "capacity_load" and row["ratio"] is not None
-    ]
-
-
-def _on(point: Mapping[str, Any]) -> str:
-    """Returns ``On i3.4xlarge, ``; nothing for the only point."""
-    values = ", ".join(str(value) for value in point.values())
-    return f"On {values}, " if values else ""
-
-
-def _change(ratio: StudyNumber) -> str:
-    if ratio.has_interval and not ratio.told_apart:
-        return f"as much ({change_text(ratio)}) as"
-    return f"{span_text(ratio)} {'more' if ratio.value > 1 else 'less'} than"
+    said = []
+    for row in found["comparisons"]:
+        if row["metric"] == "capacity_load" and row["ratio"] is not None:
+            ratio, point = StudyNumber.of(row), ", ".join(map(str, row["point"].values()))
+            change = f"{span_text(ratio)} {'more' if ratio.value > 1 else 'less'} than"
+            if ratio.has_interval and not ratio.told_apart:
+                change = f"as much ({change_text(ratio)}) as"
+            where = f"On {point}, " if point else ""
+            said.append(f"{where}{row['variant']} carries {change} {row['baseline']}.")
+    return said
 
 
 def capacity_sentence(found: Found, case: Case) -> str:
@@ -119,7 +111,9 @@ def capacity_sentence(found: Found, case: Case) -> str:
         return f"{name}: {why_refused(found, case)}."
     unit = unit_mark(found)
     load, certainty = capacity_parts(found, case)
-    parts = [f"{name} carries {load}{unit} {certainty} {_until(found, case)}", *_limited(case)]
+    parts = [f"{name} carries {load}{unit} {certainty} {_until(found, case)}"]
+    if case["station"] is not None:
+        parts.append(_limit(case["station"]))
     if case["headroom"] is not None:
         parts.append(_at_present(case, unit))
     stops = stop_words(found, case)
@@ -140,14 +134,11 @@ def _until(found: Found, case: Case) -> str:
     return f"before {case['binds']} passes {limit_words(objective)}"
 
 
-def _limited(case: Case) -> list[str]:
-    station = case["station"]
-    if station is None:
-        return []
-    busy = f"{station['busy']:.0%} busy just above".replace("%", " %")
+def _limit(station: Mapping[str, Any]) -> str:
+    busy = f"({100 * station['busy']:.0f} % busy just above)"
     if station["busy"] >= FULL:
-        return [f"{station['name']} limits it ({busy})"]
-    return [f"no station is full, the busiest is {station['name']} ({busy})"]
+        return f"{station['name']} limits it {busy}"
+    return f"no station is full, the busiest is {station['name']} {busy}"
 
 
 def _at_present(case: Case, unit: str) -> str:

@@ -14,11 +14,11 @@ from analysis.metrics.numbers import Numbers
 from analysis.metrics.rounding import NOT_KNOWN
 from analysis.metrics.row_table import point_text
 from analysis.metrics.shown import KEY_FIGURES
-from analysis.plots.axes import Axis, Point, axes_of
-from analysis.plots.sweep_outcomes import OutcomeCells, compared, outcome_cells
+from analysis.plots.axes import Axis, axes_of
+from analysis.plots.sweep_outcomes import OutcomeCells, outcome_cells
 from analysis.report.cells import ratio_cell, value_cell
 from analysis.report.table import DASH, Cell, ReportTable, texts
-from analysis.study.units import at_point, point_words
+from analysis.study.units import Point, at_point, point_words
 
 MOST_WHOLE_POINTS: Final = 4
 """Points up to which each has tables of its own."""
@@ -62,7 +62,7 @@ def comparison_tables(
 
 
 def _headings(variants: Sequence[str]) -> tuple[str, ...]:
-    return (*variants, *(f"{name} / {variants[0]}" for name in compared(variants)))
+    return (*variants, *(f"{name} / {variants[0]}" for name in variants[1:]))
 
 
 def _at_point(
@@ -80,11 +80,11 @@ def _at_point(
         (
             Cell(figure.title),
             *(value_cell(number, figure.scale) for number in of),
-            *(ratio_cell(ratios.get(point, name, figure.key)) for name in compared(variants)),
+            *(ratio_cell(ratios.get(point, name, figure.key)) for name in variants[1:]),
         )
         for figure, of in shown.items()
     ]
-    notes = [_INTERVALS, *([_PAIRED] if compared(variants) else [])]
+    notes = [_INTERVALS, *([_PAIRED] if variants[1:] else [])]
     notes += _not_known(rows)
     if any(number.at_least for of in shown.values() for number in of):
         notes.append(AT_LEAST_WORDS)
@@ -119,8 +119,8 @@ def _of_sweep(
         yield _of_one(summary, variants[0], ordered, axes)
         return
     main = main_variant(variants, summary["expectations"])
-    what = f"{main} / {variants[0]}" if compared(variants) else "value"
-    always = [_INTERVALS, *([_PAIRED] if compared(variants) else [])]
+    what = f"{main} / {variants[0]}" if variants[1:] else "value"
+    always = [_INTERVALS, *([_PAIRED] if variants[1:] else [])]
     always += _short_names(axes)
     for cells in outcome_cells(summary):
         shown, notes = cells.points_told(ordered, variants), list(always)
@@ -132,13 +132,13 @@ def _of_sweep(
             notes += [
                 f"{len(shown)} of the {len(points):,} points, evenly spaced from the least to the "
                 f"greatest {what}; summary.json and plots have all of them.",
-                *(_tally(cells, ordered, name, variants[0]) for name in compared(variants)),
+                *(_tally(cells, ordered, name, variants[0]) for name in variants[1:]),
             ]
         rows = [
             (
                 *(Cell(axis.label(point)) for axis in axes),
                 *(value_cell(cells.value(point, name), cells.outcome.scale) for name in variants),
-                *(_ratio(cells, point, name) for name in compared(variants)),
+                *(_ratio(cells, point, name) for name in variants[1:]),
             )
             for point in shown
         ]

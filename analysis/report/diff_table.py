@@ -6,11 +6,12 @@ Fits 80 columns; plain text when the output is no terminal.
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from rich.console import Console
+from rich.text import Text
 
 from analysis.comparison.moves import FALSE_DISCOVERIES, Move
 from analysis.comparison.results import StudyResults
@@ -20,12 +21,9 @@ from analysis.metrics.rounding import short
 from analysis.metrics.shown import HEADLINES, KEY_FIGURE_OF, ShownFigure
 from analysis.report.cells import TONES, ratio_cell
 from analysis.report.table import DASH, Cell, ReportTable, texts
-from analysis.report.terminal import print_tables, print_text
+from analysis.report.terminal import print_tables
 from analysis.study.study_outcome import StudyOutcome
 
-MOST_CHANGES: Final = 15
-MOST_MOVES: Final = 25
-MOST_ALIKE: Final = 12
 LONGEST_VALUE: Final = 40
 _PLACES: Final = {figure: place for place, figure in enumerate(KEY_FIGURE_OF)}
 _MAIN: Final = frozenset(headline.key for headline in HEADLINES)
@@ -39,16 +37,50 @@ _UNKNOWN: Final = "verdict not known, `report` finds it"
 
 def print_diff(console: Console, diff: StudyDiff, *, everything: bool = False) -> None:
     """Prints a comparison; with ``everything`` all changes and all numbers that moved."""
-    print_text(console, f"A  {diff.a.folder}: {study_words(diff.a)}")
-    print_text(console, f"B  {diff.b.folder}: {study_words(diff.b)}")
-    most = None if everything else MOST_CHANGES
-    _print_changes(console, "scenario", diff.scenario, most)
-    _print_changes(console, "made by", diff.maker, most)
-    _print_facts(console, diff)
-    _print_names(console, diff)
-    _print_moves(console, diff, None if everything else MOST_MOVES)
-    _print_alike(console, diff, None if everything else MOST_ALIKE)
-    _print_rest(console, diff)
+    for part in _parts(diff, None if everything else _Most()):
+        if isinstance(part, ReportTable):
+            print_tables(console, [part])
+        else:
+            console.print(part, soft_wrap=not console.is_terminal)
+
+
+class _Most(NamedTuple):
+    """Rows of each table, if not all are shown."""
+
+    changes: int = 15
+    moves: int = 25
+    alike: int = 12
+
+
+def _parts(diff: StudyDiff, most: _Most | None) -> Iterator[ReportTable | Text]:
+    """Yields tables and sentences in their order."""
+    yield Text(f"A  {diff.a.folder}: {study_words(diff.a)}")
+    yield Text(f"B  {diff.b.folder}: {study_words(diff.b)}")
+    for what, changes in (("scenario", diff.scenario), ("made by", diff.maker)):
+        if changes:
+            yield changes_table(what, changes[: most and most.changes])
+            yield from _more(len(changes), most and most.changes, "more")
+        else:
+            yield Text(f"{what}: the same")
+    facts = diff.facts
+    if facts.all_same:
+        yield Text(f"facts: the same, byte for byte, in all {facts.a:,} units")
+    elif facts.same:
+        units = f"{facts.same:,} units of A's {facts.a:,} and B's {facts.b:,}"
+        yield Text(f"facts: the same, byte for byte, in {units}")
+    yield from _names(diff)
+    moved = sorted(diff.moved, key=_weight)
+    if moved:
+        yield moves_table("Moved beyond noise", moved[: most and most.moves])
+        yield from _more(len(moved), most and most.moves, "more moved")
+    yield from _alike(diff, most and most.alike)
+    yield from _rest(diff)
+
+
+def _more(count: int, most: int | None, words: str) -> Iterator[Text]:
+    """Says how many rows a table would have had beyond the most; None: it has them all."""
+    if most is not None and count > most:
+        yield Text(f"  and {count - most:,} {words}; --all shows them")
 
 
 def study_words(of: StudyResults) -> str:
@@ -60,16 +92,6 @@ def study_words(of: StudyResults) -> str:
     unfinished = "" if manifest.get("finished", True) else ", not finished"
     outcome = "" if of.outcome == StudyOutcome.PASSED else f"; {of.outcome.upper() or _UNKNOWN}"
     return f"{done} units{unfinished}, seed {manifest.get('seed', '?')}, commit {commit}{outcome}"
-
-
-def _print_changes(
-    console: Console, what: str, changes: Sequence[Change], most: int | None
-) -> None:
-    if not changes:
-        print_text(console, f"{what}: the same")
-        return
-    print_tables(console, [changes_table(what, changes[:most])])
-    _print_more(console, len(changes), most, "more")
 
 
 def changes_table(title: str, changes: Sequence[Change], a: str = "A", b: str = "B") -> ReportTable:
@@ -88,16 +110,7 @@ def value_words(value: Any) -> str:
     return text if len(text) <= LONGEST_VALUE else text[: LONGEST_VALUE - 1] + "…"
 
 
-def _print_facts(console: Console, diff: StudyDiff) -> None:
-    facts = diff.facts
-    if facts.all_same:
-        print_text(console, f"facts: the same, byte for byte, in all {facts.a:,} units")
-    elif facts.same:
-        print_text(console, f"facts: the same, byte for byte, in {facts.same:,} units of A's "
-                       f"{facts.a:,} and B's {facts.b:,}")  # fmt: skip
-
-
-def _print_names(console: Console, diff: StudyDiff) -> None:
+def _names(diff: StudyDiff) -> Iterator[Text]:
     """Says what has no counterpart, and what is compared under two names."""
     for what, pairs, mine, theirs in (
         ("variants", diff.variants, diff.a.variants, diff.b.variants),
@@ -105,26 +118,18 @@ def _print_names(console: Console, diff: StudyDiff) -> None:
     ):
         renamed = [f"{a} of A is compared with {b} of B" for a, b in pairs.items() if a != b]
         if renamed:
-            print_text(console, f"{what}: {renamed[0]}")
+            yield Text(f"{what}: {renamed[0]}")
             continue
         for side, names in (("A", mine), ("B", theirs)):
             alone = [name for name in names if name not in pairs]
             if alone:
                 shown = ", ".join(alone[:5]) + (" …" if len(alone) > 5 else "")
                 both = f"the {len(pairs):,} in both are compared"
-                print_text(console, f"{what} only in {side}: {shown}; {both}")
+                yield Text(f"{what} only in {side}: {shown}; {both}")
 
 
-def _print_moves(console: Console, diff: StudyDiff, most: int | None) -> None:
-    moved = sorted(diff.moved, key=_weight)
-    if not moved:
-        return
-    print_tables(console, [moves_table("Moved beyond noise", moved[:most])])
-    _print_more(console, len(moved), most, "more moved")
-
-
-def _print_alike(console: Console, diff: StudyDiff, most: int | None) -> None:
-    """Prints the main numbers that did not move: how far they may have is in the interval."""
+def _alike(diff: StudyDiff, most: int | None) -> Iterator[ReportTable | Text]:
+    """Yields the main numbers that did not move: how far they may have is in the interval."""
     alike = [each for each in diff.moves if each.judged and not each.moved]
     main = sorted((each for each in alike if each.key.figure in _MAIN), key=_weight)
     if not main or diff.facts.all_same:
@@ -132,14 +137,8 @@ def _print_alike(console: Console, diff: StudyDiff, most: int | None) -> None:
     table = moves_table("Main numbers that did not move beyond noise", main[:most])
     if any(each.ci_low > 1 or each.ci_high < 1 for each in main[:most]):
         table = replace(table, notes=(_BY_CHANCE,))
-    print_tables(console, [table])
-    _print_more(console, len(main), most, "more")
-
-
-def _print_more(console: Console, count: int, most: int | None, words: str) -> None:
-    """Says how many rows a table would have had beyond the most; None: it has them all."""
-    if most is not None and count > most:
-        print_text(console, f"  and {count - most:,} {words}; --all shows them")
+    yield table
+    yield from _more(len(main), most, "more")
 
 
 def moves_table(title: str, moves: Sequence[Move], a: str = "A", b: str = "B") -> ReportTable:
@@ -154,7 +153,7 @@ def moves_table(title: str, moves: Sequence[Move], a: str = "A", b: str = "B") -
             *texts(
                 move.key.variant + (f", {settings}" if settings else ""),
                 figure.title,
-                *(_digits(of.value * figure.scale) for of in (move.a, move.b)),
+                *(_few_digits(of.value * figure.scale) for of in (move.a, move.b)),
             ),
             _ratio_cell(move),
         ))  # fmt: skip
@@ -177,46 +176,44 @@ def _weight(move: Move) -> tuple[int, float]:
     return _PLACES.get(move.key.figure, len(_PLACES)), -move.size
 
 
-def _digits(value: float) -> str:
+def _few_digits(value: float) -> str:
     """Returns a number in few digits: millions have a word of their own."""
     return f"{value / 1e6:,.1f} M" if abs(value) >= 1e6 else short(value)
 
 
-def _print_rest(console: Console, diff: StudyDiff) -> None:
+def _rest(diff: StudyDiff) -> Iterator[Text]:
     """Says in a few lines what did not move, and what could not be compared."""
     number, total = len(diff.moved), diff.judged
-    print_text(
-        console,
+    yield Text(
         f"{number:,} of {total:,} numbers moved beyond noise (Welch's t, "
-        f"{100 * FALSE_DISCOVERIES:g} % false discoveries); {total - number:,} did not",
+        f"{100 * FALSE_DISCOVERIES:g} % false discoveries); {total - number:,} did not"
     )
     bounded = [move for move in diff.moves if move.bounded]
     if bounded:
         first = bounded[0]
         told = f"{first.key.variant}, {first.key.figure}: {first.words}"
         more = f", and {len(bounded) - 1:,} more" if bounded[1:] else ""
-        print_text(console, f"not judged, since something had not ended: {told}{more}", "yellow")
+        yield Text(f"not judged, since something had not ended: {told}{more}", "yellow")
     single = len(diff.moves) - total - len(bounded)
     if single:
         why = "have no interval in A or B and were not judged: run at least two replications"
-        print_text(console, f"{single:,} numbers {why}")
-    for side, refused in _refusals(diff).items():
-        if refused:
-            (key, reason), *others = refused
-            more = f" and {len(others):,} other numbers" if others else ""
-            print_text(console, f"refused in {side}: {key.variant}, {key.figure}{more}: {reason}",
-                  "yellow")  # fmt: skip
+        yield Text(f"{single:,} numbers {why}")
+    yield from _refused(diff)
     for side, keys in (("A", diff.numbers.only_a), ("B", diff.numbers.only_b)):
         if keys:
             names = list(dict.fromkeys(str(key.figure) for key in keys))
             shown = ", ".join(names[:4]) + (f" and {len(names) - 4:,} more" if names[4:] else "")
-            print_text(console, f"only in {side}: {shown}")
+            yield Text(f"only in {side}: {shown}")
 
 
-def _refusals(diff: StudyDiff) -> dict[str, list[tuple[NumberKey, str]]]:
-    """Returns what is refused in one of the studies only, and what in both, with the reasons."""
+def _refused(diff: StudyDiff) -> Iterator[Text]:
+    """Says what is refused in one of the studies only, and what in both, with a reason."""
     found: dict[str, list[tuple[NumberKey, str]]] = {"A": [], "B": [], "both": []}
     for key, a, b in diff.numbers.refused:
         side = "both" if a.refused and b.refused else "A" if a.refused else "B"
         found[side].append((key, b.refused or a.refused))
-    return found
+    for side, refused in found.items():
+        if refused:
+            (key, reason), *others = refused
+            more = f" and {len(others):,} other numbers" if others else ""
+            yield Text(f"refused in {side}: {key.variant}, {key.figure}{more}: {reason}", "yellow")

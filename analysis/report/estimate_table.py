@@ -157,15 +157,14 @@ def print_cost(console: Console, estimates: Sequence[Estimate], units: int, core
     seconds = sum(each.cost.seconds for each in estimates) / len(estimates)
     whole = study_seconds(estimates, units, cores)
     memory = max(each.cost.memory_bytes for each in estimates)
-    lines = [
-        f"{count(estimates[0].regions, 'region')}; {large_count(events, 'event')} a unit, "
-        f"{memory / 1e6:,.0f} MB in one process",
-        f"{count(units, 'unit')} of about {rough_duration(seconds)} on one core: about "
+    text = (
+        f"  {count(estimates[0].regions, 'region')}; {large_count(events, 'event')} a unit, "
+        f"{memory / 1e6:,.0f} MB in one process\n"
+        f"  {count(units, 'unit')} of about {rough_duration(seconds)} on one core: about "
         f"{rough_duration(whole)} on {cores} cores, and 10 s for Spark; "
-        "rough, within a factor of two",
-    ]
-    for line in lines:
-        console.print(Text(f"  {line}"), soft_wrap=True)
+        "rough, within a factor of two"
+    )
+    console.print(Text(text), soft_wrap=True)
 
 
 def study_seconds(estimates: Sequence[Estimate], units: int, cores: int) -> float:

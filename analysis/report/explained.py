@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
-from analysis.metrics.catalogue import DISK_STATIONS
+from analysis.metrics.catalogue import DISK_STATIONS, MetricKey
 from analysis.study.study import Study
 from analysis.study.units import point_words
 from sim.estimate import Estimate, Estimates, has_estimate
@@ -48,28 +48,16 @@ def explained(study: Study, points: int | None = None) -> list[Explained]:
     ]
 
 
-class Expected(NamedTuple):
-    """A number that ``summary.json`` has under the same name; None where there is no balance."""
-
-    metric: str
-    class_: str
-    value: float | None
-
-
-def expected(found: Estimate) -> Iterator[Expected]:
-    """Yields the numbers of an estimate, under the names that they have in a summary."""
-    yield Expected("txn_per_s", "all", found.txn_per_s if found.in_balance else None)
-    yield Expected("txn_latency_ms", "all", found.response_ms)
-    yield Expected("lock_latency_ms", "all", found.lock_latency_ms)
-    yield Expected("disk_write_bytes_per_txn", "all", found.bytes_per_txn)
+def expected(found: Estimate) -> Iterator[tuple[MetricKey, float | None]]:
+    """Yields the numbers that a summary has under the same key; None where there is no balance."""
+    yield MetricKey("txn_per_s"), found.txn_per_s if found.in_balance else None
+    yield MetricKey("txn_latency_ms"), found.response_ms
+    yield MetricKey("lock_latency_ms"), found.lock_latency_ms
+    yield MetricKey("disk_write_bytes_per_txn"), found.bytes_per_txn
     for place, size in found.write_bytes_per_txn.items():
-        yield Expected("disk_write_bytes_per_txn", place, size)
-    yield Expected("fsync_per_s", "all", found.fsyncs_per_s)
-    yield Expected("proposals_per_txn", "all", found.proposals_per_txn)
+        yield MetricKey("disk_write_bytes_per_txn", place), size
+    yield MetricKey("fsync_per_s"), found.fsyncs_per_s
+    yield MetricKey("proposals_per_txn"), found.proposals_per_txn
     for station in found.stations:
-        yield Expected(busy_metric(station.name), station.name, station.utilisation)
-
-
-def busy_metric(station: str) -> str:
-    """Returns the metric that says how busy a station is."""
-    return "disk_busy" if station in DISK_STATIONS else "cpu_busy"
+        busy = "disk_busy" if station.name in DISK_STATIONS else "cpu_busy"
+        yield MetricKey(busy, station.name), station.utilisation

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 import pandas as pd
 
-from analysis.metrics.catalogue import METRICS, MetricKey
+from analysis.metrics.catalogue import METRICS
 from analysis.metrics.numbers import Numbers
 from analysis.metrics.shown import KEY_FIGURE_OF, TO_KIB
 from analysis.report.estimate_table import Compared, Measured
@@ -30,12 +30,11 @@ def explained_table(
     rows, places = [], []
     for place, each in enumerate(found):
         for variant, case in each.variants.items():
-            for metric, class_, value in expected(case):
+            for key, value in expected(case):
                 places.append(place)
                 rows.append({
-                    "variant": variant, "metric": metric, "class": class_, "stat": "mean",
-                    "unit": METRICS[metric].unit, "value": value, "bottleneck": case.bottleneck,
-                    "saturated": case.is_saturated,
+                    "variant": variant, **key.columns, "unit": METRICS[key.metric].unit,
+                    "value": value, "bottleneck": case.bottleneck, "saturated": case.is_saturated,
                 })  # fmt: skip
     return beside_points(points, pd.Series(places, dtype="int64"), pd.DataFrame(rows))
 
@@ -50,16 +49,15 @@ def compared(
     """Returns every figure of an estimate beside the one that was simulated."""
     numbers = Numbers(summary["rows"], points=[point])
     found = []
-    for metric, class_, value in expected(estimate):
-        key = MetricKey(metric, class_)
-        if metric == _LEFT_OUT:
+    for key, value in expected(estimate):
+        if key.metric == _LEFT_OUT:
             continue
         if key in KEY_FIGURE_OF:
             label, scale = KEY_FIGURE_OF[key].title, KEY_FIGURE_OF[key].scale
-        elif metric == "disk_write_bytes_per_txn":
-            label, scale = f"  {class_}", TO_KIB
+        elif key.metric == "disk_write_bytes_per_txn":
+            label, scale = f"  {key.class_}", TO_KIB
         else:
-            label, scale = f"{class_} busy (%)", 100.0
+            label, scale = f"{key.class_} busy (%)", 100.0
         number = numbers.get(point, variant, key).scaled(scale)
         half = number.half if number.has_interval else None
         measured = Measured(number.value, half) if number.is_there else None

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any, Final
 
@@ -99,7 +99,16 @@ class ReferenceTable:
 
 @cache
 def _tables() -> tuple[ReferenceTable, ...]:
-    return (*_scenario_tables(), *_operation_tables(), _metric_table(), *_profile_tables())
+    profiles = (
+        ReferenceTable(
+            f"Profiles: {file}",
+            f"`scenarios/profiles/{file}.yaml` has these with their sources in full.",
+            columns,
+            tuple(profile_rows(file)),
+        )
+        for file, columns in PROFILE_COLUMNS.items()
+    )
+    return (*_scenario_tables(), *_operation_tables(), _metric_table(), *profiles)
 
 
 def reference_text(word: str = "") -> str:
@@ -147,7 +156,7 @@ def _only(word: str, table: ReferenceTable) -> ReferenceTable | None:
         for row in table.rows
         if word in row[0] or ("." in word and word in f"{title}.{row[0]}".replace("`", ""))
     )
-    return ReferenceTable(table.title, table.text, table.columns, rows) if rows else None
+    return replace(table, rows=rows) if rows else None
 
 
 def _explained_by(word: str, table: ReferenceTable) -> ReferenceTable | None:
@@ -159,7 +168,7 @@ def _explained_by(word: str, table: ReferenceTable) -> ReferenceTable | None:
         return None
     at = table.columns.index("meaning")
     rows = tuple(row for row in table.rows if begins.search(row[at]))
-    return ReferenceTable(table.title, table.text, table.columns, rows) if rows else None
+    return replace(table, rows=rows) if rows else None
 
 
 def _scenario_tables() -> Iterator[ReferenceTable]:
@@ -249,12 +258,6 @@ def _metric_table() -> ReferenceTable:
         "that of `all`, without a statistic the mean. A metric without a mean needs its statistic."
     )
     return ReferenceTable("Metrics", text, _METRICS, rows)
-
-
-def _profile_tables() -> Iterator[ReferenceTable]:
-    for file, columns in PROFILE_COLUMNS.items():
-        text = f"`scenarios/profiles/{file}.yaml` has these with their sources in full."
-        yield ReferenceTable(f"Profiles: {file}", text, columns, tuple(profile_rows(file)))
 
 
 def _link(title: str) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from sim.scenario.profiles import profiles
@@ -192,10 +192,9 @@ def _shape(shape: Mapping[str, Any] | str) -> str:
     if isinstance(shape, str):
         return shape
     if "quantiles" in shape:
-        median, high = (_nearest(shape["quantiles"], share) for share in (0.5, 0.99))
+        median, high = (
+            min(shape["quantiles"], key=lambda pair: abs(pair[0] - share))[1]
+            for share in (0.5, 0.99)
+        )
         return f"measured: p50 {median}, p99 {high}"
     return ", ".join(f"{name} {value}" for name, value in shape.items() if name != "spikes")
-
-
-def _nearest(quantiles: Sequence[tuple[float, str]], share: float) -> str:
-    return min(quantiles, key=lambda pair: abs(pair[0] - share))[1]

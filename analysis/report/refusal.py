@@ -27,7 +27,7 @@ AGE_ENDING: Final = "_age_ms"
 """Ages of what had not ended are facts of the end of the run, and are told whatever it was like."""
 SHOWN_CASES: Final = 5
 _CHANCE_LEVEL: Final = 0.05
-"""Of a case: up to ten replications, one that drifts is enough."""
+"""Probability from which so many drifts may be chance; up to ten replications, one is enough."""
 STOPPED: Final = (Verdict.OUTAGE, Verdict.DEGRADED)
 """Verdicts on cases in which work stopped, or less was done than before."""
 LOAD: Final = (Verdict.OVERLOADED, Verdict.UNSETTLED, Verdict.NEAR_SATURATION)
@@ -48,7 +48,10 @@ def refusals(units: pd.DataFrame) -> dict[tuple[int, str], str]:
     for point, variant, case in _cases(units):
         verdict = refused_for(Counter(case["verdict"]))
         if verdict is not None:
-            found[point, variant] = _said(case, verdict)
+            of_it = case[case["verdict"] == str(verdict)]
+            are = "replications are" if len(case) > 1 else "replication is"
+            why = of_it["verdict_reason"].iloc[0]
+            found[point, variant] = f"{len(of_it)} of {len(case)} {are} {verdict}: {why}"
     return found
 
 
@@ -60,14 +63,9 @@ def refused_for(verdicts: Mapping[str, int]) -> Verdict | None:
     """
     if verdicts.get(str(Verdict.OVERLOADED)):
         return Verdict.OVERLOADED
-    if _may_be_chance(verdicts.get(str(Verdict.UNSETTLED), 0), sum(verdicts.values())):
-        return None
-    return Verdict.UNSETTLED
-
-
-def _may_be_chance(unsettled: int, replications: int) -> bool:
-    """Returns whether replications that have settled would show so many drifts by chance."""
-    return float(bdtrc(unsettled - 1, replications, DRIFT_LEVEL)) > _CHANCE_LEVEL
+    unsettled, replications = verdicts.get(str(Verdict.UNSETTLED), 0), sum(verdicts.values())
+    chance = float(bdtrc(unsettled - 1, replications, DRIFT_LEVEL))
+    return None if chance > _CHANCE_LEVEL else Verdict.UNSETTLED
 
 
 def _cases(units: pd.DataFrame) -> Iterator[tuple[int, str, pd.DataFrame]]:
@@ -75,13 +73,6 @@ def _cases(units: pd.DataFrame) -> Iterator[tuple[int, str, pd.DataFrame]]:
     for number, case in units.groupby([units[POINT], units["variant"]], sort=False):
         point, variant = cast("tuple[Any, Any]", number)
         yield int(point), str(variant), case
-
-
-def _said(case: pd.DataFrame, verdict: Verdict) -> str:
-    """Returns ``2 of 5 replications are overloaded: `` and what is said of the first of them."""
-    of_it = case[case["verdict"] == str(verdict)]
-    are = "replications are" if len(case) > 1 else "replication is"
-    return f"{len(of_it)} of {len(case)} {are} {verdict}: {of_it['verdict_reason'].iloc[0]}"
 
 
 def reasons(index: pd.Index, refused: Refusals) -> NDArray[np.object_]:
@@ -110,7 +101,12 @@ def unit_facts(units: pd.DataFrame, points: Sequence[Mapping[str, Any]]) -> list
             "variant": variant,
             "verdicts": case["verdict"].value_counts(sort=False).to_dict(),
             **_worst(case),
-            "warmup_s": _spread(case["warmup_windows"] * case["window_ns"] / 1e9),
+            "warmup_s": {
+                name: round(float(value), 9)
+                for name, value in (case["warmup_windows"] * case["window_ns"] / 1e9)
+                .agg(["min", "median", "max"])
+                .items()
+            },
         }
         for point, variant, case in _cases(units)
     ]
@@ -128,14 +124,6 @@ def _worst(case: pd.DataFrame) -> dict[str, Any]:
     said = zip(of_it["verdict_reason"], of_it["others_went_on"], strict=True)
     reason, went_on = max(said, key=lambda each: (not each[1], each[0].count("; ")))
     return {"reason": str(reason), "others_went_on": bool(went_on)}
-
-
-def _spread(values: pd.Series[float]) -> dict[str, float]:
-    return {
-        "min": round(float(values.min()), 9),
-        "median": round(float(values.median()), 9),
-        "max": round(float(values.max()), 9),
-    }
 
 
 def verdict_lines(

@@ -47,11 +47,13 @@ def _weights(outcome: Content, names: Mapping[str, str]) -> ReportTable:
     rows = []
     for row in sorted(outcome["morris"]["effects"], key=lambda row: -(row["mu_star"] or 0.0)):
         share = shares.get(row["factor"], {})
+        effect = mean_effect(row)
+        may_be_chance = row["mu_star"] and not row["above_noise"]
         rows.append(tuple(
             Cell(text, "" if row["above_noise"] else "quiet")
             for text in (
                 names[row["factor"]],
-                _marked(row),
+                f"({effect})" if may_be_chance else effect,
                 signed_effect(row["mu"]),
                 DASH if row["sigma"] is None else f"{row['sigma']:.2f}",
                 in_percent(share.get("own"), share.get("own_conf")),
@@ -60,13 +62,14 @@ def _weights(outcome: Content, names: Mapping[str, str]) -> ReportTable:
             )
         ))  # fmt: skip
     headings = ("factor", "mu*", "mu", "sigma", "share alone", "share in all", "verdict")
-    notes = (*_about_effects(outcome), *_about_shares(outcome), *_left_out(outcome))
+    notes = tuple(_notes(outcome))
     title = f"{key_of(outcome)}, {outcome['variant']}"
     title += "" if outcome["baseline"] is None else f" / {outcome['baseline']}"
     return ReportTable(title, headings, tuple(rows), notes, words=(0, 6), spare=(6,))
 
 
-def _about_effects(outcome: Content) -> Iterator[str]:
+def _notes(outcome: Content) -> Iterator[str]:
+    """Yields how to read effects and shares, and what is left out of them."""
     floor, deviation = outcome["noise"]["mu_star"], outcome["noise"]["deviation"]
     unit = "" if outcome["baseline"] is None else ", on ln(ratio)"
     yield (
@@ -79,19 +82,12 @@ def _about_effects(outcome: Content) -> Iterator[str]:
         yield "One replication gives no noise floor."
     else:
         yield f"In brackets: a mean up to {floor:.2g} may be chance."
-
-
-def _about_shares(outcome: Content) -> Iterator[str]:
     shares = outcome["shares"]
-    if shares is None:
-        return
-    how = "from sample blocks; more samples make it more precise"
-    if shares["from"] == "polynomial":
-        how = f"from a fit of degree {shares['degree']} (q2 {shares['q2']:.2f})"
-    yield f"Share of the variance: alone, and in all, with interactions; {how}."
-
-
-def _left_out(outcome: Content) -> Iterator[str]:
+    if shares is not None:
+        how = "from sample blocks; more samples make it more precise"
+        if shares["from"] == "polynomial":
+            how = f"from a fit of degree {shares['degree']} (q2 {shares['q2']:.2f})"
+        yield f"Share of the variance: alone, and in all, with interactions; {how}."
     for part, name in ((outcome["morris"], "trajectories"), (outcome["sobol"], "sample blocks")):
         if part is not None and part["used"] < part["of"]:
             yield (
@@ -104,12 +100,6 @@ def mean_effect(row: Content) -> str:
     """Returns mu* of a factor with its interval; a dash for none."""
     size, half = row["mu_star"], row["mu_star_conf"]
     return DASH if size is None or half is None else size_with_half_width(size, half)
-
-
-def _marked(row: Content) -> str:
-    """Returns mu* of a factor, in brackets where it may be chance."""
-    effect = mean_effect(row)
-    return effect if row["above_noise"] or not row["mu_star"] else f"({effect})"
 
 
 def moves_words(row: Content) -> str:

@@ -57,28 +57,18 @@ def study_verdict(summary: Mapping[str, Any]) -> StudyVerdict:
     if "capacity" in summary:
         seen, says, stopped = _of_search(summary["capacity"])
     else:
-        seen, says, stopped = _of_cases(summary["units"])
-    if not all(claim["holds"] for claim in summary["expectations"]):
-        seen.add(StudyOutcome.FAILED)
-    if summary["invariants"]["violations"]:
+        units = summary["units"]
+        seen = {StudyOutcome[each.name] for case in units for each in _came_to(case["verdicts"])}
+        says, stopped = _sentence(units), verdict_lines(units, STOPPED)
+    broken = not all(claim["holds"] for claim in summary["expectations"])
+    if broken or summary["invariants"]["violations"]:
         seen.add(StudyOutcome.FAILED)
     outcome = next((each for each in StudyOutcome if each in seen), StudyOutcome.PASSED)
-    return StudyVerdict(
-        outcome=str(outcome),
-        fine=outcome is StudyOutcome.PASSED,
-        says=says,
-        stopped=tuple(stopped),
-    )
-
-
-def _of_cases(units: Sequence[Mapping[str, Any]]) -> tuple[set[StudyOutcome], str, list[str]]:
-    """Returns what cases came to, a sentence on the gravest, and a line for each that stopped."""
-    seen = {StudyOutcome[each.name] for case in units for each in _came_to(case["verdicts"])}
-    return seen, _sentence(units), verdict_lines(units, STOPPED)
+    return StudyVerdict(str(outcome), outcome is StudyOutcome.PASSED, says, tuple(stopped))
 
 
 def _of_search(searched: Mapping[str, Any]) -> tuple[set[StudyOutcome], str, list[str]]:
-    """Returns the same of a search for capacity."""
+    """Returns what cases of a search came to, a sentence on the gravest, a line for each."""
     cases = searched.get("cases", ())
     still = [case for case in cases if stop_words(searched, case)]
     broken = [case for case in cases if case["status"] == "below"]

@@ -4,13 +4,14 @@ An interval is a 95 % t interval over replications; quantiles are widened by the
 error. With one replication there is no interval, and it is null. Latencies of a case with a unit
 that was overloaded or did not settle are refused: null, with the reason. A number that is only
 known to be greater (``at_least``), since something never ended, has no interval either, and is not
-compared.
+compared. It is made some points at a time.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Final
 
@@ -18,14 +19,21 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from analysis.experiments.capacity_conclusion import capacity_rows
+from analysis.lint.vacuity import Facts, study_warnings
 from analysis.metrics.catalogue import QUANTILES
+from analysis.metrics.lower_bounds import lower_bounds
 from analysis.metrics.rounding import kept
 from analysis.metrics.row_table import POINT, RowTable
-from analysis.metrics.unit_metrics import KEY
-from analysis.report.manifest import SUMMARY
-from analysis.report.refusal import Refusals, reasons
-from analysis.report.tidy import TABLES, UNITS, tables_of
+from analysis.metrics.study_tables import StudyTables
+from analysis.metrics.unit_metrics import KEY, unit_metrics
+from analysis.report.expectations import claims_to_judge, judge
+from analysis.report.manifest import SUMMARY, invariants
+from analysis.report.refusal import Refusals, reasons, refusals, unit_facts
+from analysis.report.study_verdict import study_verdict
+from analysis.report.tidy import TABLES, UNITS, TakeValues, tables_of, take_nothing
 from analysis.statistics.intervals import half_widths, means, paired_ratios
+from analysis.study.finished_study import FinishedStudy
 from analysis.study.study_folder import write_text_whole, written_whole
 from sim.record.histogram import RELATIVE_ERROR
 
@@ -61,17 +69,11 @@ def variant_values(
     rows = values.reshape(len(replications), -1).T
     there = ~np.isnan(rows).all(axis=1)
     of_case, of_name = np.divmod(np.flatnonzero(there), max(metrics.shape[1], 1))
-    index = _index(np.divmod(cases[of_case], len(variants)), variants, metrics.columns[of_name])
-    return pd.DataFrame(rows[there], index=index, columns=list(replications))
-
-
-def _index(
-    case: tuple[NDArray[np.int64], NDArray[np.int64]], variants: Sequence[str], names: pd.Index
-) -> pd.MultiIndex:
-    point, variant = case
+    point, variant = np.divmod(cases[of_case], len(variants))
     shown = np.array(list(variants), dtype=object)[variant]
-    levels = [names.get_level_values(level) for level in KEY]
-    return pd.MultiIndex.from_arrays([point, shown, *levels], names=GROUP)
+    levels = [metrics.columns[of_name].get_level_values(level) for level in KEY]
+    index = pd.MultiIndex.from_arrays([point, shown, *levels], names=GROUP)
+    return pd.DataFrame(rows[there], index=index, columns=list(replications))
 
 
 def summary_rows(
@@ -204,3 +206,77 @@ def _cell(value: Any, texts: dict[str, str]) -> str:
     if isinstance(value, dict):
         return json.dumps(value, indent=1).replace("\n", "\n   ")
     return json.dumps(value)
+
+
+UNITS_AT_ONCE: Final = 500
+"""About so many units' numbers are put side by side at a time; the answer does not depend on it."""
+
+
+def study_summary(
+    run: FinishedStudy, tables: StudyTables, take: TakeValues = take_nothing
+) -> dict[str, Any]:
+    """Returns the content of ``summary.json``; ``rows`` and ``comparisons`` are ``RowTable``.
+
+    Args:
+        run: a study with at least one finished unit.
+        tables: of its facts, units in the order of the plan.
+        take: is given the values of every replication, some cases at a time.
+    """
+    points, units = run.plan.points, tables.units
+    baseline = next(iter(run.study.variants))
+    refused = refusals(units)
+    rows: list[RowTable] = []
+    compared: list[RowTable] = []
+    cases = _cases(tables.batches, tables.sums, list(run.study.variants))
+    for wide, bounds in cases:
+        rows.append(summary_rows(wide, points, refused, bounds))
+        compared.append(comparison_rows(wide, points, baseline, refused, bounds))
+        take(wide, refused)
+    if "capacity" in run.found:
+        rows.append(RowTable.from_rows(capacity_rows(run.found["capacity"]), points))
+        ratios = list(run.found["capacity"]["comparisons"])
+        if ratios:
+            compared.append(RowTable.from_rows(ratios, points))
+    summary: dict[str, Any] = {
+        "study": run.name,
+        "verdict": {},
+        "rows": RowTable.of(rows),
+        "comparisons": RowTable.of(compared),
+    }
+    claims = claims_to_judge(run.study.expect, run.found)
+    summary |= {
+        "expectations": judge(claims, summary["rows"], summary["comparisons"]),
+        "units": unit_facts(units, points),
+        **run.found,
+        "warnings": study_warnings(run.study, Facts(tables.batches, tables.sums, points)),
+        "invariants": invariants(run.done, checks=run.study.run.checks),
+        "cost": {
+            "wall_s": round(sum(record.wall_s for record in run.done.values()), 3),
+            "events": int(units["events"].sum()),
+            "transactions": int(units["transactions"].sum()),
+            "simulated_s": float(units["simulated_s"].sum()),
+        },
+    }
+    summary["verdict"] = asdict(study_verdict(summary))
+    return summary
+
+
+def _cases(
+    batches: pd.DataFrame, sums: pd.DataFrame, variants: Sequence[str]
+) -> Iterator[tuple[pd.DataFrame, pd.Index]]:
+    """Yields the values of some whole points at a time, and those that are lower bounds."""
+    replications = sorted(set(batches["replication"]))
+    by_point = batches["point_index"].to_numpy().argsort(kind="stable")
+    ends = np.flatnonzero(np.diff(batches["point_index"].to_numpy()[by_point], append=-1)) + 1
+    first = 0
+    for end in ends.tolist():
+        if end - first >= UNITS_AT_ONCE or end == len(batches):
+            some = by_point[first:end]
+            metrics = unit_metrics(sums.iloc[some], batches["measured_s"].iloc[some])
+            of = batches.iloc[some]
+            bounds = lower_bounds(sums.iloc[some]).astype(float).replace(0.0, np.nan)
+            yield (
+                variant_values(metrics, of, variants, replications),
+                variant_values(bounds, of, variants, replications).index,
+            )
+            first = end

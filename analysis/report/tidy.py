@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, Final
 
@@ -131,18 +131,12 @@ def _column(key: str, values: list[Any]) -> tuple[str, list[Any]]:
     if all(isinstance(value, bool | int | float) for value in said):
         return key, values
     for kind, unit, base in _UNIT_OF:
-        amounts = [None if value is None else _amount(kind, value) for value in values]
-        if None not in [_amount(kind, value) for value in said]:
-            return f"{key}_{unit}", [None if each is None else each / base for each in amounts]
+        with suppress(QuantityError):
+            return f"{key}_{unit}", [
+                None if value is None else float(kind.parse(value)) / base for value in values
+            ]
     return key, [value if value is None or isinstance(value, str) else json.dumps(value)
                  for value in values]  # fmt: skip
-
-
-def _amount(kind: QuantityKind, value: object) -> float | None:
-    try:
-        return float(kind.parse(value))
-    except QuantityError:
-        return None
 
 
 def _capacity(found: Mapping[str, Any]) -> pd.DataFrame:

@@ -88,8 +88,7 @@ def sum_up(
 ) -> tuple[StudyTables, dict[str, Any]]:
     """Aggregates the facts and writes the summary; returns the tables and its content."""
     tables = _tables(run, starter, figure_points)
-    from analysis.report.study_summary import study_summary
-    from analysis.report.summary import write_summary
+    from analysis.report.summary import study_summary, write_summary
     from analysis.report.tidy import UNITS, unit_table_written
 
     path = run.folder / f"{UNITS}.parquet"
@@ -104,7 +103,7 @@ def aggregated(
 ) -> tuple[StudyTables, dict[str, Any]]:
     """Returns what the facts come to: tables, and the content of a summary; writes nothing."""
     tables = _tables(run, starter, figure_points)
-    from analysis.report.study_summary import study_summary
+    from analysis.report.summary import study_summary
 
     return tables, study_summary(run, tables)
 

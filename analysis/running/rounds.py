@@ -167,7 +167,7 @@ def _run_missing(
 
 def _import_reporting() -> None:
     """Imports what the report needs (2 s) while the driver waits for units anyway."""
-    for name in ("plots.study_plots", "report.study_summary", "pipeline.course_tables",
+    for name in ("plots.study_plots", "report.summary", "pipeline.course_tables",
                  "pipeline.plot_tables"):  # fmt: skip
         import_module(module(f"analysis.{name}"))
 

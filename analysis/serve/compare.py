@@ -25,12 +25,11 @@ from analysis.metrics.rounding import NOT_KNOWN
 from analysis.metrics.shown import KEY_FIGURE_OF
 from analysis.page.charts import one_view
 from analysis.page.escaping import in_script
-from analysis.page.html import CHART_SCRIPTS, CHART_STYLES, environment, inlined
+from analysis.page.formats import CHART_SCRIPTS, CHART_STYLES, asset, environment, inlined
+from analysis.plots.axes import axes_of
 from analysis.report.diff_table import changes_table, moves_table, study_words
-from analysis.report.table import Cell, ReportTable
+from analysis.report.table import ReportTable
 from analysis.serve.courses import COURSES, Line, study_courses
-from analysis.serve.shipped_files import shipped
-from analysis.serve.studies import NoStudyError
 from analysis.study.study_folder import StudyFolderError
 
 TITLE: Final = "Comparison – Pessim"
@@ -40,6 +39,12 @@ _MOST_CHANGES: Final = 40
 _MOST_OTHERS: Final = 40
 _MOST_KEY_ROWS: Final = 300
 _MOVES: Final = "The main numbers, then what else moved"
+_OF_REPORTS: Final = ("page.css", *CHART_STYLES, *CHART_SCRIPTS)
+MEDIA_TYPES: Final = {
+    name: "text/css" if name.endswith(".css") else "text/javascript"
+    for name in (*_OF_REPORTS, "serve.css", "explore.js", "live.js", "compare.js", "time.js")
+}
+"""Of styles and scripts that come with the pages: served one by one, or set into a file."""
 _ONE_IN: Final = {"p50": 2, "p90": 10, "p95": 20, "p99": 100, "p999": 1000}
 _TAILS: Final = {
     "lock_latency_ms": "Lock latency (ms)",
@@ -82,6 +87,11 @@ def comparison_file(studies: Named) -> str:
     return template.render(title=TITLE, found=found, data=chart_data(found), **parts)
 
 
+def shipped(name: str) -> str:
+    """Returns the text of one of ``MEDIA_TYPES``; style and charts are those of reports."""
+    return asset(name) if name in _OF_REPORTS else asset(name, __package__)
+
+
 def chart_data(found: dict[str, Any]) -> Markup:
     """Returns the charts as JSON for an element ``script``."""
     return Markup(in_script({"charts": found["charts"]}))
@@ -97,7 +107,7 @@ def _pair(first: str, a: StudyResults, name: str, b: StudyResults) -> dict[str, 
         "problem": "",
         "changes": changes_table("What was changed", diff.scenario[:_MOST_CHANGES], first, name),
         "more_changes": max(0, len(diff.scenario) - _MOST_CHANGES),
-        "moves": _without_a_verdict(moves_table(_MOVES, _shown(diff.moves), first, name)),
+        "moves": _moves(diff.moves, first, name),
         "moved": len(diff.moved),
         "judged": diff.judged,
         "not_judged": len(diff.moves) - diff.judged,
@@ -106,27 +116,25 @@ def _pair(first: str, a: StudyResults, name: str, b: StudyResults) -> dict[str, 
     }
 
 
-def _without_a_verdict(table: ReportTable) -> ReportTable:
-    """Returns a table in which a ratio that is not known yet is not said to have stayed."""
-    return replace(table, rows=tuple((*row[:-1], _unsaid(row[-1])) for row in table.rows))
+def _moves(moves: Sequence[Move], a: str, b: str) -> ReportTable:
+    """Returns the main numbers, moved or not, and of the others those that moved most.
 
-
-def _unsaid(ratio: Cell) -> Cell:
-    unknown = ratio.text == NOT_KNOWN and ratio.tone == "quiet"
-    return replace(ratio, verdict="") if unknown else ratio
-
-
-def _shown(moves: Sequence[Move]) -> list[Move]:
-    """Returns the main numbers, moved or not, and of the others those that moved most."""
+    A ratio that is not known yet is not said to have stayed.
+    """
     main = [move for key in KEY_FIGURE_OF for move in moves if move.key.figure == key]
     others = [move for move in moves if move.moved and move.key.figure not in KEY_FIGURE_OF]
     others.sort(key=lambda move: -move.size)
-    return [*main[:_MOST_KEY_ROWS], *others[:_MOST_OTHERS]]
+    table = moves_table(_MOVES, [*main[:_MOST_KEY_ROWS], *others[:_MOST_OTHERS]], a, b)
+    rows = []
+    for *cells, ratio in table.rows:
+        unknown = ratio.text == NOT_KNOWN and ratio.tone == "quiet"
+        rows.append((*cells, replace(ratio, verdict="") if unknown else ratio))
+    return replace(table, rows=tuple(rows))
 
 
 def _charts(studies: Named) -> Iterator[dict[str, Any]]:
     """Yields curves over the swept key where there is one, else the tails of latencies."""
-    axes = {axis for _, of in studies for axis in _axes(of)}
+    axes = {axis.key for _, of in studies for axis in axes_of(list(map(_settings, of.points)))}
     if len(axes) == 1:
         (axis,) = axes
         for metric, title in _OVER_AXIS.items():
@@ -140,7 +148,7 @@ def _charts(studies: Named) -> Iterator[dict[str, Any]]:
 def _over_time(studies: Named, file: FileOf | None) -> Iterator[dict[str, Any]]:
     """Yields latency and throughput over simulated time, of studies whose facts are there."""
     courses = [
-        (name, study_courses(partial(_own_file, of) if file is None else partial(file, name)))
+        (name, study_courses(of.folder.joinpath if file is None else partial(file, name)))
         for name, of in studies
     ]
     for fact, title in COURSES.items():
@@ -150,22 +158,6 @@ def _over_time(studies: Named, file: FileOf | None) -> Iterator[dict[str, Any]]:
             for variant, line in course.get(fact, {}).items()
         }
         yield from _curves(title, "simulated time (s)", lines)
-
-
-def _own_file(of: StudyResults, name: str) -> Path:
-    path = of.folder / name
-    if not path.is_file():
-        raise NoStudyError(f"{of.folder} has no {name}")
-    return path
-
-
-def _axes(of: StudyResults) -> list[str]:
-    """Returns the keys by which a study's points differ."""
-    values: dict[str, set[str]] = {}
-    for point in of.points:
-        for key, value in _settings(point).items():
-            values.setdefault(key, set()).add(json.dumps(value))
-    return [key for key, found in values.items() if len(found) > 1]
 
 
 def _settings(point: str) -> dict[str, Any]:

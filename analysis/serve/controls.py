@@ -80,7 +80,10 @@ class KeyControl:
             case "rate":
                 return f"{value:g}/s"
             case "latency":
-                return _scaled(_at(base, self.key), value / (self.of(base) or 1.0))
+                said: Any = {"hardware": base.hardware.document()}
+                for part in self.key.split("."):
+                    said = said[part]
+                return _scaled(said, value / (self.of(base) or 1.0))
 
 
 def _scaled(said: Any, factor: float) -> Any:
@@ -92,13 +95,6 @@ def _scaled(said: Any, factor: float) -> Any:
     if isinstance(said, list | tuple):
         return [_scaled(child, factor) for child in said]
     return said
-
-
-def _at(scenario: Scenario, key: str) -> Any:
-    found: Any = {"hardware": scenario.hardware.document()}
-    for part in key.split("."):
-        found = found[part]
-    return found
 
 
 def _mean_ms(spec: Any) -> float | None:

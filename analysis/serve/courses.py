@@ -26,7 +26,7 @@ from sim.record.facts import COUNTER, MOMENTS
 from sim.units import NS_PER_MS, NS_PER_S
 
 File = Callable[[str], Path]
-"""Returns the path of a study's file; ``NoStudyError`` if it has none that may be read."""
+"""Returns the path of a study's file; ``NoStudyError`` if it may not be read."""
 Line = list[list[float]]
 """Time in simulated seconds, mean over replications, and the ends of its 95 % interval."""
 
@@ -72,9 +72,9 @@ def _done(file: File, units: Sequence[Unit]) -> Iterator[tuple[Any, pa.Table, pa
         folder = f"units/{unit.unit_hash}"
         try:
             record = file(f"{folder}/{UNIT_FILE}")
-        except NoStudyError:
-            continue
-        if record.stat().st_size > LONGEST_RECORD_BYTES:
+            if record.stat().st_size > LONGEST_RECORD_BYTES:
+                continue
+        except (NoStudyError, FileNotFoundError):
             continue
         moments, counters = (file(f"{folder}/{name}.parquet") for name in (MOMENTS, COUNTER))
         if max(moments.stat().st_size, counters.stat().st_size) <= LONGEST_FACTS_BYTES:

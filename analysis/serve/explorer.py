@@ -17,6 +17,7 @@ from typing import Any, Final
 from analysis.comparison.results import read_results
 from analysis.metrics.catalogue import STATIONS_OF, MetricKey
 from analysis.metrics.numbers import NOTHING, NumberKey, StudyNumber
+from analysis.report.explained import expected
 from analysis.serve.controls import LOCK_MODES, Base, ControlError, NoBaseError, Values
 from analysis.serve.studies import NoStudyError, Studies
 from analysis.serve.units_here import FIGURES, Simulated, UnitsHere, figure
@@ -25,7 +26,7 @@ from analysis.study.study_folder import StudyFolderError
 from sim.estimate import Estimate, Estimates, has_estimate
 from sim.fact_names import LOG_WRITER
 from sim.scenario.problems import ScenarioError
-from sim.units import KIB, MIB
+from sim.units import MIB
 
 SCENARIO: Final = "scenario:"
 STUDY: Final = "study:"
@@ -130,7 +131,10 @@ class Explorer:
                     self._shown.popitem(last=False)
         simulated = [*_of_study(base.simulated.get(digest, {}))]
         simulated += self._here.found(base.study, point, base.variant)
-        seen = [dict(each) | {"busiest": _busiest(each["busy"])} for each in simulated]
+        seen = []
+        for each in simulated:  # the busiest by the estimate's rule; None: it is not known
+            busy = (share for name, share in each["busy"].items() if name != LOG_WRITER)
+            seen.append(dict(each) | {"busiest": max(busy, default=None)})
         return dict(kept) | {"simulated": seen}
 
     def simulate(self, base: Base, values: Values, mode: str) -> None:
@@ -156,14 +160,11 @@ class Explorer:
 
 def _document(made: Estimate) -> dict[str, Any]:
     """Returns what a page shows of an estimate."""
-    size = made.bytes_per_txn
+    numbers = dict(expected(made))
     return {
         "figures": {
-            "lock_latency_ms": made.lock_latency_ms,
-            "txn_per_s": made.txn_per_s if made.in_balance else None,
-            "txn_latency_ms": made.response_ms,
-            "write_kib_per_txn": None if size is None else size / KIB,
-            "fsyncs_per_s": made.fsyncs_per_s,
+            name: None if (value := numbers[MetricKey(metric)]) is None else value * scale
+            for name, (metric, scale) in FIGURES.items()
         },
         "stations": [
             {"name": each.name, "busy": each.utilisation, "servers": each.servers}
@@ -178,11 +179,6 @@ def _document(made: Estimate) -> dict[str, Any]:
         "left_out": made.left_out,
         "seconds": made.cost.seconds,
     }
-
-
-def _busiest(busy: Mapping[str, float]) -> float | None:
-    """Returns how busy the busiest station was, by the estimate's rule; None: it is not known."""
-    return max((share for name, share in busy.items() if name != LOG_WRITER), default=None)
 
 
 def _of_study(numbers: Mapping[NumberKey, StudyNumber]) -> Iterator[Simulated]:

@@ -54,6 +54,12 @@ class UnitSeen:
     latency: EarlyLatency | None
     """Its mean, as of one batch."""
 
+    @classmethod
+    def of(cls, record: Any, ended_s: float, latency: EarlyLatency | None) -> UnitSeen:
+        """Returns what a unit's record says."""
+        rate = record["transactions"] / (record["simulated_ns"] / NS_PER_S)
+        return cls(ended_s, float(record["wall_s"]), rate, latency)
+
 
 class ProgressReader:
     """Reads how far studies are; remembers units that are done."""
@@ -110,7 +116,7 @@ class ProgressReader:
                 facts = self._studies.file(study, f"{folder}/{MOMENTS}.parquet")
                 short_enough = facts.stat().st_size <= LONGEST_FACTS_BYTES
                 latency = early_latency(facts.parent, batches=1) if short_enough else None
-                self._seen[key] = _unit_seen(json.loads(said), written_ns / NS_PER_S, latency)
+                self._seen[key] = UnitSeen.of(json.loads(said), written_ns / NS_PER_S, latency)
             return self._seen[key]
         except (NoStudyError, OSError, ValueError, KeyError, TypeError, ZeroDivisionError):
             return None
@@ -168,15 +174,6 @@ def _begun_s(folder: Path) -> float:
         return 0.0
 
 
-def _unit_seen(record: Any, ended_s: float, latency: EarlyLatency | None) -> UnitSeen:
-    return UnitSeen(
-        ended_s=ended_s,
-        wall_s=float(record["wall_s"]),
-        txn_per_s=record["transactions"] / (record["simulated_ns"] / NS_PER_S),
-        latency=latency,
-    )
-
-
 def _left_s(
     counts: Mapping[str, int], done: Mapping[Unit, UnitSeen], holder: Holder | None
 ) -> float | None:
@@ -224,7 +221,10 @@ def _by_variant(
                 "units": _counted(counts),
                 "latency_ms": _words(latencies),
                 "txn_per_s": _words([one.txn_per_s for one in seen]),
-                "course": [_so_far(latencies[:count]) for count in range(1, len(latencies) + 1)],
+                "course": [  # how many values there are, their mean, the ends of its interval
+                    [count, *mean_and_ends(np.array(latencies[:count], dtype=np.float64))]
+                    for count in range(1, len(latencies) + 1)
+                ],
             }
         )
     return found
@@ -234,11 +234,6 @@ def _counted(counts: Mapping[str, int]) -> dict[str, int]:
     """Returns units by state; a damaged one is missing, since the next run makes it again."""
     missing = counts.get("missing", 0) + counts.get(DAMAGED, 0)
     return {state: counts.get(state, 0) for state in STATES} | {"missing": missing}
-
-
-def _so_far(values: Sequence[float]) -> list[float | None]:
-    """Returns how many values there are, their mean, and the ends of its interval."""
-    return [len(values), *mean_and_ends(np.array(values, dtype=np.float64))]
 
 
 def _words(values: Sequence[float]) -> str:

@@ -24,16 +24,15 @@ from starlette.routing import Route
 from analysis.comparison.results import SUMMED_UP, StudyResults, read_results
 from analysis.page.charts import chart_looks
 from analysis.page.escaping import in_script
-from analysis.page.html import environment
+from analysis.page.formats import environment
 from analysis.page.study_page import HTML
 from analysis.program import SCENARIOS, command
-from analysis.serve.compare import MOST_STUDIES, chart_data, comparison
+from analysis.serve.compare import MEDIA_TYPES, MOST_STUDIES, chart_data, comparison, shipped
 from analysis.serve.controls import LOADS, LOCK_MODES, ControlError, NoBaseError, settings, turned
 from analysis.serve.explorer import Explorer
 from analysis.serve.gate import REPORT_POLICY, Gate, report_key
 from analysis.serve.progress import ProgressReader
 from analysis.serve.runs import StudyRuns
-from analysis.serve.shipped_files import KINDS, shipped
 from analysis.serve.studies import PAGE_STUDIES, Head, NoStudyError, Studies
 from analysis.serve.time_travel import course, units_of
 from analysis.serve.units_here import BusyError, UnitsHere
@@ -157,18 +156,16 @@ class Site:
         running = self.runs.is_running(head.name)
         there = (self.studies.results / head.name / HTML).is_file()
         written = datetime.fromtimestamp(head.written_s, UTC).astimezone()
+        place, key = quote(head.name, safe=""), report_key(self._token, head.name)
         return {
             "head": head,
-            "place": quote(head.name, safe=""),
+            "place": place,
             "outcome": "running" if running else head.outcome,
             "says": "running" if running else head.outcome.replace("unfinished", "not finished"),
             "date": written.strftime("%Y-%m-%d %H:%M"),
             "iso": written.isoformat(timespec="minutes"),
-            "report": self._report_address(head.name) if there else "",
+            "report": f"/report/{key}/{place}/{HTML}" if there else "",
         }
-
-    def _report_address(self, study: str) -> str:
-        return f"/report/{report_key(self._token, study)}/{quote(study, safe='')}/{HTML}"
 
     def _report(self, request: Request) -> Response:
         content = self.studies.read(request.path_params["study"], HTML, _LONGEST_REPORT_BYTES)
@@ -257,9 +254,9 @@ class Site:
 
 def _asset_response(request: Request) -> Response:
     name = request.path_params["name"]
-    if name not in KINDS:
+    if name not in MEDIA_TYPES:
         return PlainTextResponse("There is no such file.\n", 404)
-    return Response(shipped(name), media_type=KINDS[name])
+    return Response(shipped(name), media_type=MEDIA_TYPES[name])
 
 
 def _whole(text: str) -> int:

@@ -11,8 +11,10 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import stat
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -30,6 +32,8 @@ from sim.units import KIB, MIB
 PAGE_STUDIES: Final = 50
 _LONGEST_HEAD_BYTES: Final = 64 * KIB
 _LONGEST_TEXT: Final = 2_000
+_ABOUT: Final = re.compile(r"^about:.*(\n([ \t].*)?)*", re.MULTILINE)
+"""The key of a scenario with all that is indented below it."""
 LONGEST_RECORD_BYTES: Final = MIB
 """Of a unit."""
 LONGEST_FACTS_BYTES: Final = 64 * MIB
@@ -57,12 +61,6 @@ class Head:
         """Returns whether every word is somewhere in it; words are in lower case."""
         text = f"{self.name} {self.question} {self.answer} {self.outcome}".lower()
         return all(word in text for word in words)
-
-
-@dataclass(frozen=True, slots=True)
-class _Entry:
-    name: str
-    written_ns: int
 
 
 class Studies:
@@ -173,7 +171,7 @@ class Studies:
         Raises:
             NoStudyError: if there is none.
         """
-        head = self._head(_Entry(name, self.folder(name).stat().st_mtime_ns))
+        head = self._head(name, self.folder(name).stat().st_mtime_ns)
         if head is None:
             raise NoStudyError(f"{name} is not a study")
         return head
@@ -183,38 +181,34 @@ class Studies:
         return lock_holder(self.folder(name)) is not None
 
     def _all(self) -> Iterator[Head]:
-        for entry in sorted(self._entries(), key=lambda each: (-each.written_ns, each.name)):
-            head = self._head(entry)
+        written_ns = {}
+        with suppress(FileNotFoundError), os.scandir(self.results) as found:
+            for each in found:
+                if not each.name.startswith(".") and each.is_dir(follow_symlinks=False):
+                    written_ns[each.name] = each.stat(follow_symlinks=False).st_mtime_ns
+        for name in sorted(written_ns, key=lambda name: (-written_ns[name], name)):
+            head = self._head(name, written_ns[name])
             if head is not None:
                 yield head
 
-    def _entries(self) -> Iterator[_Entry]:
-        try:
-            with os.scandir(self.results) as found:
-                for each in found:
-                    if not each.name.startswith(".") and each.is_dir(follow_symlinks=False):
-                        yield _Entry(each.name, each.stat(follow_symlinks=False).st_mtime_ns)
-        except FileNotFoundError:
-            return
-
-    def _head(self, entry: _Entry) -> Head | None:
-        known = self._heads.get(entry.name)
-        if known is None or known[0] != entry.written_ns:
-            known = self._heads[entry.name] = (entry.written_ns, self._read_head(entry))
+    def _head(self, name: str, written_ns: int) -> Head | None:
+        known = self._heads.get(name)
+        if known is None or known[0] != written_ns:
+            known = self._heads[name] = (written_ns, self._read_head(name, written_ns))
         return known[1]
 
-    def _read_head(self, entry: _Entry) -> Head | None:
+    def _read_head(self, name: str, written_ns: int) -> Head | None:
         """Returns what a study's answer says, else what its scenario asks; None for no study."""
-        said = self._answer(entry.name)
-        if said is None and not (self.results / entry.name / PLAN_FILE).is_file():
+        said = self._answer(name)
+        if said is None and not (self.results / name / PLAN_FILE).is_file():
             return None
         outcome = _text((said or {}).get("outcome"))
         return Head(
-            name=entry.name,
-            question=self._asked(entry.name) if said is None else _text(said.get("question")),
+            name=name,
+            question=self._asked(name) if said is None else _text(said.get("question")),
             answer=" ".join(map(_text, sentences(said or {})))[:_LONGEST_TEXT],
             outcome=outcome if outcome in set(StudyOutcome) else "unfinished",
-            written_s=entry.written_ns / 1e9,
+            written_s=written_ns / 1e9,
         )
 
     def _answer(self, name: str) -> dict[str, Any] | None:
@@ -228,19 +222,10 @@ class Studies:
         """Returns what the beginning of ``scenario.yaml`` asks; empty if it does not say."""
         try:
             text = self.read(name, "scenario.yaml", 16 * MIB)[:_LONGEST_HEAD_BYTES]
-            lines = text.decode("utf-8", "replace").splitlines()
-            first = next(at for at, line in enumerate(lines) if line.startswith("about:"))
-            said = yaml.safe_load("\n".join([lines[first], *_indented(lines[first + 1 :])]))
-            return _text(said["about"])
-        except (NoStudyError, StopIteration, yaml.YAMLError, TypeError, RecursionError):
+            about = _ABOUT.search(text.decode("utf-8", "replace"))
+            return _text(yaml.safe_load(about[0])["about"]) if about else ""
+        except (NoStudyError, yaml.YAMLError, TypeError, RecursionError):
             return ""
-
-
-def _indented(lines: list[str]) -> Iterator[str]:
-    for line in lines:
-        if line and not line[0].isspace():
-            return
-        yield line
 
 
 def _text(value: object) -> str:

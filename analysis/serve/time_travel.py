@@ -7,7 +7,7 @@ it on.
 from __future__ import annotations
 
 import json
-from pathlib import Path
+from contextlib import suppress
 from typing import Any, Final
 
 import numpy as np
@@ -18,7 +18,6 @@ from analysis.page.charts import one_view
 from analysis.serve.studies import LONGEST_RECORD_BYTES, NoStudyError, Studies
 from analysis.study.parquet_sink import read_here
 from analysis.study.unit_folder import UNIT_FILE
-from analysis.study.units import Unit
 from sim.record.facts import COUNTER, EVENT, MOMENTS
 from sim.units import KIB, NS_PER_MS, NS_PER_S
 
@@ -52,8 +51,12 @@ def units_of(studies: Studies, study: str) -> list[dict[str, str]]:
         NoStudyError: if there is no such study, or it has no plan.
     """
     plan = studies.plan(study)
-    there = [unit for unit in plan.units[: 10 * MOST_UNITS] if _has(studies, study, unit)]
-    return [{"unit": unit.unit_hash, "words": plan.words(unit)} for unit in there[:MOST_UNITS]]
+    there = []
+    for unit in plan.units[: 10 * MOST_UNITS]:
+        with suppress(NoStudyError):
+            studies.file(study, f"units/{unit.unit_hash}/{UNIT_FILE}")
+            there.append({"unit": unit.unit_hash, "words": plan.words(unit)})
+    return there[:MOST_UNITS]
 
 
 def course(studies: Studies, study: str, unit_hash: str) -> dict[str, Any]:
@@ -71,7 +74,9 @@ def course(studies: Studies, study: str, unit_hash: str) -> dict[str, Any]:
         span_s = record["simulated_ns"] / NS_PER_S
         warmup_s = record["warmup_windows"] * window_s
         events, counters, moments = (
-            _read(studies.facts(study, f"{folder}/{table}.parquet"))
+            read_here(studies.facts(study, f"{folder}/{table}.parquet")).to_pandas(
+                use_threads=False
+            )
             for table in (EVENT, COUNTER, MOMENTS)
         )
         return {
@@ -83,19 +88,6 @@ def course(studies: Studies, study: str, unit_hash: str) -> dict[str, Any]:
         }
     except (ValueError, KeyError, TypeError, OSError, pa.ArrowException) as error:
         raise NoStudyError(f"the facts of unit {unit_hash} cannot be read") from error
-
-
-def _has(studies: Studies, study: str, unit: Unit) -> bool:
-    try:
-        studies.file(study, f"units/{unit.unit_hash}/{UNIT_FILE}")
-    except NoStudyError:
-        return False
-    return True
-
-
-def _read(file: Path) -> pd.DataFrame:
-    frame: pd.DataFrame = read_here(file).to_pandas(use_threads=False)
-    return frame
 
 
 def _events(

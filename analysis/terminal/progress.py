@@ -27,20 +27,33 @@ LINE_EVERY_S: Final = 10.0
 
 
 class UnitProgress:
-    """Shows how many units are finished; this one shows nothing."""
+    """Shows how many units are finished.
+
+    In a line every ten seconds at most, if something has been finished, and one at the end.
+    """
 
     def __init__(self, console: Console, total: int) -> None:
         self._console = console
         self._total = total
         self._begun_s = time.monotonic()
+        self._said_s = 0.0
         self._shown = 0
 
     def is_due(self, finished: int) -> bool:
         """Returns whether something would be shown now; then figures are worth their cost."""
-        return finished != self._shown
+        since_s = time.monotonic() - max(self._said_s, self._begun_s)
+        return finished != self._shown and (since_s >= LINE_EVERY_S or finished == self._total)
 
     def update(self, finished: int, figures: str = "") -> None:
         """Takes the number of finished units, and what is known of the results so far."""
+        if not self.is_due(finished):
+            return
+        self._shown, self._said_s = finished, time.monotonic()
+        elapsed_s = self._said_s - self._begun_s
+        said = f"units: {finished} of {self._total} in {elapsed_s:.0f} s"
+        left = self._left(finished)
+        tail = (f", {left}" if left else "") + (f"; {figures}" if figures else "")
+        say(self._console, said + tail)
 
     def _left(self, finished: int) -> str:
         left = remaining_text(finished, self._total, time.monotonic() - self._begun_s)
@@ -55,7 +68,7 @@ class UnitProgress:
 
 def unit_progress(console: Console, total: int) -> UnitProgress:
     """Returns what suits the console."""
-    return BarProgress(console, total) if console.is_terminal else LineProgress(console, total)
+    return BarProgress(console, total) if console.is_terminal else UnitProgress(console, total)
 
 
 def remaining_text(finished: int, total: int, elapsed_s: float) -> str:
@@ -64,28 +77,6 @@ def remaining_text(finished: int, total: int, elapsed_s: float) -> str:
         return ""
     left_s = round(elapsed_s / finished * (total - finished))
     return f"{left_s // 60}:{left_s % 60:02d}"
-
-
-class LineProgress(UnitProgress):
-    """A line every ten seconds at most, if something has been finished, and one at the end."""
-
-    _said_s = 0.0
-
-    def is_due(self, finished: int) -> bool:
-        """Returns whether enough time has passed, and something has been finished since."""
-        since_s = time.monotonic() - max(self._said_s, self._begun_s)
-        return finished != self._shown and (since_s >= LINE_EVERY_S or finished == self._total)
-
-    def update(self, finished: int, figures: str = "") -> None:
-        """Says how many units are finished, if it is time to."""
-        if not self.is_due(finished):
-            return
-        self._shown, self._said_s = finished, time.monotonic()
-        elapsed_s = self._said_s - self._begun_s
-        said = f"units: {finished} of {self._total} in {elapsed_s:.0f} s"
-        left = self._left(finished)
-        tail = (f", {left}" if left else "") + (f"; {figures}" if figures else "")
-        say(self._console, said + tail)
 
 
 class _BarAndFigures(Progress):
@@ -115,6 +106,10 @@ class BarProgress(UnitProgress):
             transient=True,
         )
         self._task: TaskID = self._bar.add_task("units", total=total, left="")
+
+    def is_due(self, finished: int) -> bool:
+        """Returns whether the bar would change."""
+        return finished != self._shown
 
     def update(self, finished: int, figures: str = "") -> None:
         """Redraws the bar, figures below it."""

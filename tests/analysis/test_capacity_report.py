@@ -16,7 +16,7 @@ from analysis.page.capacity import capacity_blocks
 from analysis.page.content import Paragraph
 from analysis.page.findings import Findings
 from analysis.plots import style
-from analysis.plots.capacity import capacity_figures
+from analysis.plots.capacity import capacity_pictures
 from analysis.report.capacity_table import capacity_sentence
 
 P99 = "lock_latency_ms.p99"
@@ -166,7 +166,11 @@ def test_a_line_a_case_in_80_columns() -> None:
 def test_without_prices_there_are_no_costs() -> None:
     plain = case(cost_per_hour=None, cost_per_1000_txn=None, pareto=None)
     assert "cost" not in printed(found(plain))
-    assert set(capacity_figures(found(plain))) == {"capacity_probability", "capacity_margins"}
+    assert set(figures(found(plain))) == {"capacity_probability", "capacity_margins"}
+
+
+def figures(of: dict[str, Any]) -> dict[str, Figure]:
+    return {picture.name: picture.figure for picture in capacity_pictures(of)}
 
 
 def curves(figure: Figure) -> dict[str, Any]:
@@ -174,7 +178,7 @@ def curves(figure: Figure) -> dict[str, Any]:
 
 
 def test_probability_falls_through_one_half_at_the_capacity() -> None:
-    figure = capacity_figures(found(case()))["capacity_probability"]
+    figure = figures(found(case()))["capacity_probability"]
     line = curves(figure)["in_memory on gp3_max"]
     loads, chance = line.get_data()
     assert loads[(chance < 0.5).argmax()] == pytest.approx(1830.4, rel=0.005)
@@ -183,20 +187,20 @@ def test_probability_falls_through_one_half_at_the_capacity() -> None:
 
 def test_a_case_beyond_the_ends_is_named_with_its_bound() -> None:
     one = case(**BEYOND, status="above", load=3000.0)
-    figures = capacity_figures(found(one))
-    assert "in_memory on gp3_max: more than 3,000" in curves(figures["capacity_probability"])
-    assert "capacity_cost" not in figures
+    drawn = figures(found(one))
+    assert "in_memory on gp3_max: more than 3,000" in curves(drawn["capacity_probability"])
+    assert "capacity_cost" not in drawn
 
 
 def test_margins_have_a_panel_an_objective_and_the_limit() -> None:
-    figure = capacity_figures(found(case()))["capacity_margins"]
+    figure = figures(found(case()))["capacity_margins"]
     (axes,) = figure.axes
     assert curves(figure)["in_memory on gp3_max"].get_ydata().tolist() == [0.9, 1.3]
     assert "limit: 5 ms" in [text.get_text() for text in axes.texts]
 
 
 def test_no_margin_lies_beyond_the_last_tick() -> None:
-    panels = capacity_figures(found(case()))["capacity_margins"].axes
+    panels = figures(found(case()))["capacity_margins"].axes
     for axes in panels:
         low, high = axes.get_ylim()
         ticks = [tick for tick in axes.get_yticks() if low <= tick <= high]
@@ -208,7 +212,7 @@ def test_no_margin_lies_beyond_the_last_tick() -> None:
 def test_the_cost_figure_joins_what_is_not_beaten() -> None:
     dear = case(variant="pipelined", cost_per_hour=6.0, txn_per_s=1500.0, pareto=False)
     best = case(variant="sync", cost_per_hour=7.0, txn_per_s=2500.0)
-    axes = capacity_figures(found(case(), dear, best))["capacity_cost"].axes[0]
+    axes = figures(found(case(), dear, best))["capacity_cost"].axes[0]
     assert list(np.asarray(axes.lines[-1].get_xdata())) == [5.08, 7.0]
 
 

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from analysis.metrics.catalogue import MetricKey
-from analysis.plots.convergence import convergence, convergence_words, convergences
+from analysis.plots.convergence import convergence, convergences
 from analysis.statistics.intervals import paired_ratios
 from analysis.study.run import Target
 from tests.analysis.test_plots import LOOKS, VARIANTS
@@ -39,12 +39,13 @@ def test_convergence_ends_at_the_interval_of_all_replications() -> None:
     values = sums["lock_latency", "all", "mean"][units["variant"] == "sync"].to_numpy()
     half = 2.5706 * values.std(ddof=1) / 6**0.5 / values.mean()
     assert found[0].lines["sync"][-1] == pytest.approx(half, rel=1e-4)
-    figure = convergence(found, LOOKS, "stub")
+    picture = convergence(found, LOOKS, "stub")
+    figure = picture.figure
     (axes,) = figure.axes
     assert [text.get_text() for text in axes.texts] == ["wanted: 1 %"]
     assert len([line for line in axes.lines if line.get_label() in LOOKS]) == 3
-    assert "wanted 1 %" in convergence_words(found)
-    assert "over 2 to 6 replications" in convergence_words(found)
+    assert "wanted 1 %" in picture.alt
+    assert "over 2 to 6 replications" in picture.alt
 
 
 def test_a_ratio_that_is_waited_for_narrows_to_its_interval() -> None:
@@ -59,9 +60,9 @@ def test_a_ratio_that_is_waited_for_narrows_to_its_interval() -> None:
     }
     middle, _, high = paired_ratios(latency["in_memory"][None, :], latency["sync"][None, :])
     assert found.lines["in_memory"][-1] == pytest.approx(np.log(high[0] / middle[0]))
-    (axes,) = convergence([found], LOOKS, "").axes
+    (axes,) = convergence([found], LOOKS, "").figure.axes
     assert [text.get_text() for text in axes.texts] == ["wanted: 2 %"]
-    assert "lock_latency_ms, in_memory / sync over 2 to 6" in convergence_words([found])
+    assert "lock_latency_ms, in_memory / sync over 2 to 6" in convergence([found], LOOKS, "").alt
 
 
 def test_a_ratio_whose_baseline_is_refused_is_not_shown() -> None:

@@ -14,7 +14,7 @@ from matplotlib.axes import Axes
 from matplotlib.collections import FillBetweenPolyCollection
 from PIL import Image
 
-from analysis.plots import distribution, stacks, style, waterfall
+from analysis.plots import distribution, stacks, style
 from analysis.plots.drawn import Picture
 from sim.record.histogram import bucket_of
 
@@ -25,7 +25,8 @@ NAMES = [*VARIANTS, *(f"mine {number}" for number in range(5))]
 
 
 def test_locking_modes_have_their_colours_in_any_order() -> None:
-    assert style.variant_colours(["in_memory", "mine", "sync"]) == {
+    looks = style.variant_looks(["in_memory", "mine", "sync"])
+    assert {name: look.colour for name, look in looks.items()} == {
         "in_memory": "#D55E00",
         "mine": style.OTHERS[0],
         "sync": "#777777",
@@ -131,7 +132,8 @@ def writes(sizes: dict[str, float]) -> pd.DataFrame:
 def test_stacks_have_variants_in_order_totals_and_hatches() -> None:
     rows = writes({"raft_log": 3.0, "flush": 1.0, "lock": 1.0, "commit": 3.0})
     of_txn = rows.assign(value=rows["value"] * 1024 / 1e6)
-    figure = stacks.disk_writes(of_txn, rows, VARIANTS, "stub")
+    picture = stacks.disk_writes(of_txn, rows, VARIANTS, "stub")
+    figure, words = picture.figure, picture.alt
     for axes in figure.axes:
         assert [label.get_text() for label in axes.get_yticklabels()] == VARIANTS
         assert axes.get_ylim()[0] > axes.get_ylim()[1]
@@ -141,14 +143,13 @@ def test_stacks_have_variants_in_order_totals_and_hatches() -> None:
     titles = [axes.get_title(loc="left") or axes.get_title() for axes in figure.axes]
     units = [re.search(r"\((.*)\)", title) for title in titles]
     assert [unit and unit[1] for unit in units] == ["KiB", "KiB", "MB/s"]
-    words = stacks.disk_write_words(of_txn, rows, VARIANTS)
     assert "sync 4 KiB (raft_log 3, flush 1)" in words
     assert "sync 4 MB/s (raft_log 3, flush 1)" in words
 
 
 def test_a_variant_whose_writes_are_missing_has_an_empty_row() -> None:
     rows = writes({"raft_log": 3.0, "lock": 3.0}).query("variant != 'sync'")
-    for axes in stacks.disk_writes(rows, rows, VARIANTS, "stub").axes:
+    for axes in stacks.disk_writes(rows, rows, VARIANTS, "stub").figure.axes:
         assert [text.get_text() for text in axes.texts].count("no value") == 1
 
 
@@ -170,7 +171,8 @@ def way(refused: tuple[str, ...] = ()) -> pd.DataFrame:
 
 
 def test_a_waterfall_goes_on_where_the_last_bar_ended() -> None:
-    figure = waterfall.lock_waterfall(way(), LOOKS, "stub")
+    picture = stacks.lock_waterfall(way(), LOOKS, "stub")
+    figure = picture.figure
     assert [axes.get_title(loc="left") for axes in figure.axes] == [
         "pipelined: 3.6 ms", "sync: 3.6 ms", "in_memory: 0.6 ms",
     ]  # fmt: skip
@@ -186,16 +188,16 @@ def test_a_waterfall_goes_on_where_the_last_bar_ended() -> None:
     assert [text.get_text() for text in axes.texts][2] == "3.00 ± 0.02"
     assert [text.get_text() for text in figure.axes[2].texts][2] == "not passed"
     assert len({bar.get_hatch() for bar in bars}) == 4
-    assert "in_memory 0.6 ms (scheduler 0.4" in waterfall.lock_waterfall_words(way(), LOOKS)
+    assert "in_memory 0.6 ms (scheduler 0.4" in picture.alt
 
 
 def test_a_refused_variant_has_no_panel() -> None:
-    figure = waterfall.lock_waterfall(way(refused=("sync",)), LOOKS, "stub")
+    figure = stacks.lock_waterfall(way(refused=("sync",)), LOOKS, "stub").figure
     assert len(figure.axes) == 2
 
 
 def test_no_text_of_a_waterfall_leaves_the_axes() -> None:
-    figure = waterfall.lock_waterfall(way(), LOOKS, "stub")
+    figure = stacks.lock_waterfall(way(), LOOKS, "stub").figure
     figure.canvas.draw()
     for axes in figure.axes:
         boxes = [text.get_window_extent() for text in axes.texts]

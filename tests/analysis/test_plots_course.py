@@ -12,7 +12,7 @@ from matplotlib.axes import Axes
 
 from analysis.metrics.study_tables import Course
 from analysis.plots import course, style
-from analysis.plots.course import over_time, over_time_words
+from analysis.plots.course import over_time
 from analysis.plots.timeline import LANE, EventMark, lane_counts, marks
 
 VARIANTS = ["pipelined", "in_memory"]
@@ -67,7 +67,7 @@ def drawn(*more: pd.DataFrame, happenings: pd.DataFrame = NONE) -> Course:
 
 
 def panels(of: Course) -> dict[str, Axes]:
-    return {axes.get_title(loc="left"): axes for axes in over_time(of, LOOKS, "stub").axes}
+    return {axes.get_title(loc="left"): axes for axes in over_time(of, LOOKS, "stub").figure.axes}
 
 
 def test_a_quiet_study_has_locks_by_variant_transactions_and_throughput() -> None:
@@ -88,15 +88,15 @@ def test_a_quiet_study_has_locks_by_variant_transactions_and_throughput() -> Non
 
 
 def test_the_legend_names_only_strokes_that_are_drawn() -> None:
-    said = str(over_time(drawn(), LOOKS, "stub").get_label())
+    said = str(over_time(drawn(), LOOKS, "stub").figure.get_label())
     assert "thick: p50, thin: p99\nbands: lowest to highest replication; blue: warm-up" in said
     longest = series("pipelined", "txn_latency", "max", {5: 9e6})
     rare = series("pipelined", "lock_latency", "p999", {5: 9e6}, "pipelined")
-    said = str(over_time(drawn(longest, rare), LOOKS, "stub").get_label())
+    said = str(over_time(drawn(longest, rare), LOOKS, "stub").figure.get_label())
     assert "thin: p99, thinnest: p99.9, dots: longest\n" in said
     alone = drawn()
     table = alone.table.assign(low=alone.table["value"], high=alone.table["value"])
-    said = str(over_time(replace(alone, table=table), LOOKS, "stub").get_label())
+    said = str(over_time(replace(alone, table=table), LOOKS, "stub").figure.get_label())
     assert "thin: p99\nblue: warm-up\n" in said
 
 
@@ -109,8 +109,8 @@ def test_without_locks_there_is_no_panel_of_them_and_words_are_of_transactions()
     locked = drawn(series("pipelined", "txn_latency", "p99", {5: 3e6, 6: 4e6}))
     free = replace(locked, table=locked.table[locked.table["metric"] != "lock_latency"])
     assert list(panels(free)) == ["Transactions", "Throughput"]
-    assert "pipelined p99 of txn latency 3 to 4 ms" in over_time_words(free, LOOKS)
-    assert "pipelined p99 of lock latency 2 ms" in over_time_words(locked, LOOKS)
+    assert "pipelined p99 of txn latency 3 to 4 ms" in over_time(free, LOOKS, "").alt
+    assert "pipelined p99 of lock latency 2 ms" in over_time(locked, LOOKS, "").alt
 
 
 def test_errors_fallback_and_table_have_an_axis_when_there_are_any() -> None:
@@ -215,8 +215,9 @@ def test_where_runs_differ_a_lane_says_whose_marks_it_shows() -> None:
     rows = [("transfer_leader", f"region {place}", place, place, 1) for place in range(1, 37)]
     course = drawn(happenings=happened(*rows))
     told = "9 a run; marks of 4 runs"
-    assert lanes(over_time(course, LOOKS, "stub").axes[0]) == [f"transfer leader, {told}"]
-    assert f"transfer leader {told} from 1 s to 36 s" in over_time_words(course, LOOKS)
+    picture = over_time(course, LOOKS, "stub")
+    assert lanes(picture.figure.axes[0]) == [f"transfer leader, {told}"]
+    assert f"transfer leader {told} from 1 s to 36 s" in picture.alt
 
 
 def test_what_happens_again_and_again_is_one_mark_with_its_number() -> None:
@@ -237,8 +238,9 @@ def test_a_lane_says_how_often_it_happened_however_many_marks_it_has() -> None:
     at_s = (1.0, 2.0, 3.0, 4.0, 4.05, 5.0, 6.0, 7.0, 8.0, 9.0)
     rows = [("merge_region", f"region {place}", at, at, 4) for place, at in enumerate(at_s)]
     course = drawn(happenings=happened(*rows))
-    assert lanes(over_time(course, LOOKS, "stub").axes[0]) == ["merge region, 10 times"]
-    assert "merge region 10 times from 1 s to 9 s" in over_time_words(course, LOOKS)
+    picture = over_time(course, LOOKS, "stub")
+    assert lanes(picture.figure.axes[0]) == ["merge region, 10 times"]
+    assert "merge region 10 times from 1 s to 9 s" in picture.alt
 
 
 def test_texts_meet_neither_each_other_nor_the_edge() -> None:
@@ -246,7 +248,7 @@ def test_texts_meet_neither_each_other_nor_the_edge() -> None:
         ("transfer_leader", f"region {place} to 2", at_s, at_s, 4)
         for place, at_s in enumerate((0.1, 0.6, 4.0, 4.5, 9.8))
     ]
-    figure = over_time(drawn(happenings=happened(*rows)), LOOKS, "stub")
+    figure = over_time(drawn(happenings=happened(*rows)), LOOKS, "stub").figure
     figure.canvas.draw()
     strip = figure.axes[0]
     boxes = sorted(
@@ -261,7 +263,7 @@ def test_texts_meet_neither_each_other_nor_the_edge() -> None:
 
 def test_lanes_are_named_and_guides_go_through_every_panel() -> None:
     of = drawn(happenings=happened(("transfer_leader", "region 1 from store 1 to 2", 4, 4, 4)))
-    strip, *rest = over_time(of, LOOKS, "stub").axes
+    strip, *rest = over_time(of, LOOKS, "stub").figure.axes
     assert lanes(strip) == ["transfer leader, once"]
     assert "region 1 from store 1 to 2" in [text.get_text() for text in strip.texts]
     for axes in rest:

@@ -22,14 +22,11 @@ from analysis.plots.load_curve import (
     Latency,
     LoadLine,
     load_curve,
-    load_curve_words,
     load_key,
     load_lines,
     with_capacity,
 )
-from analysis.plots.lock_memory import TableLimits
-from analysis.plots.point_pictures import DrawnPoint, point_pictures
-from analysis.plots.study_plots import write_study_plots
+from analysis.plots.study_plots import DrawnPoint, point_pictures, write_study_plots
 from analysis.study.finished_study import FinishedStudy
 from analysis.study.plan import Plan
 from tests.analysis.test_convergence_plot import replicated
@@ -37,7 +34,7 @@ from tests.analysis.test_plots import tails, way, writes
 from tests.analysis.test_plots_course import happened, series
 from tests.analysis.test_plots_time import EVICTED, heat
 from tests.analysis.test_warmup_plot import series as warmup_series
-from tests.stub_model import stub_study
+from tests.stub_model import quickstart, stub_study
 
 VARIANTS = ["pipelined", "sync", "in_memory"]
 LOOKS = style.variant_looks(VARIANTS)
@@ -84,20 +81,19 @@ def test_a_curve_a_variant_and_setting_by_ascending_load() -> None:
         "pipelined on gp3", "in_memory on gp3", "pipelined on nvme", "in_memory on nvme",
     ]  # fmt: skip
     assert [point.done.value for point in found[0].points] == [50, 500, 2000]
-    figure = load_curve(found, SWEPT)
-    above, below = figure.axes
+    picture = load_curve(found, SWEPT)
+    above, below = picture.figure.axes
     assert above.get_ylabel() == "lock latency p99 (ms)"
     assert "per second" in below.get_xlabel()
     curves = [line for line in above.lines if line.get_label() in {one.name for one in found}]
     assert len({(line.get_linestyle(), line.get_marker()) for line in curves}) == 4
     bars = [line for line in above.lines if line.get_alpha() == 0.7]
     assert len(bars) == 2 * 4 * 3, "an interval each way"
-    words = load_curve_words(found, SWEPT)
-    assert "pipelined on gp3 4.1 ms at 50 per second, 8 ms at 2,000" in words
+    assert "pipelined on gp3 4.1 ms at 50 per second, 8 ms at 2,000" in picture.alt
 
 
 def test_an_overloaded_load_is_a_cross_and_one_without_any_latency_no_curve() -> None:
-    figure = load_curve(lines(refused=(0,)), SWEPT)
+    figure = load_curve(lines(refused=(0,)), SWEPT).figure
     crosses = [line for line in figure.axes[0].lines if line.get_marker() == "x"]
     assert [len(np.asarray(line.get_xdata())) for line in crosses] == [1, 1]
     assert [one.name for one in lines(refused=(0, 1, 2))] == [
@@ -115,11 +111,12 @@ def test_where_nobody_asks_for_a_lock_the_curve_is_of_transactions() -> None:
         return load_lines(rows, POINTS, ["pipelined"], THREADS, SWEPT)
 
     (line,) = of([0, 1, 2])
-    (axes,) = load_curve([line], SWEPT).axes
+    (axes,) = load_curve([line], SWEPT).figure.axes
     assert axes.get_ylabel() == "txn latency p99 (ms)"
-    above, below = load_curve(of([0, 1, 2, 3, 4, 5]), SWEPT).axes
+    picture = load_curve(of([0, 1, 2, 3, 4, 5]), SWEPT)
+    above, below = picture.figure.axes
     assert [len(axes.lines) for axes in (above, below)] == [1 + 2 * 3, 2 * (1 + 2 * 3)]
-    assert load_curve_words(of([0, 1, 2, 3, 4, 5]), SWEPT) == (
+    assert picture.alt == (
         "Curves of lock latency p99 over throughput: pipelined on nvme 4.1 ms at 50 per second, 8 "
         "ms at 2,000. Curves of txn latency p99 over throughput: pipelined on gp3 40.1 ms at 50 "
         "per second, 44 ms at 2,000."
@@ -135,13 +132,12 @@ def test_capacity_and_promise_are_drawn_in() -> None:
     found = with_capacity(lines(), {"cases": [case, missed]})
     assert [line.capacity for line in found] == [(1500.0, 1400.0, 1600.0), None, None, None]
     promised = (Latency(MetricKey("lock_latency_ms", stat="p99"), 6.0),)
-    figure = load_curve(found, promised)
-    (axes,) = figure.axes
+    picture = load_curve(found, promised)
+    (axes,) = picture.figure.axes
     assert any(list(np.asarray(line.get_xdata())) == [1500, 1500] for line in axes.lines)
     assert [text.get_text() for text in axes.texts] == ["promised: 6 ms"]
-    words = load_curve_words(found, promised)
-    assert "capacity 1,500" in words
-    assert "Promised: lock latency p99 6 ms." in words
+    assert "capacity 1,500" in picture.alt
+    assert "Promised: lock latency p99 6 ms." in picture.alt
 
 
 def point_drawn(refused: tuple[str, ...] = ()) -> DrawnPoint:
@@ -177,7 +173,7 @@ def point_drawn(refused: tuple[str, ...] = ()) -> DrawnPoint:
     return DrawnPoint(
         tables=tables,
         rows=pd.concat([pd.DataFrame(rows), stations, disks]),
-        limits=TableLimits(512 * 1024, 100 * 1024**2),
+        tikv=quickstart().tikv,
         targets=[],
         looks=LOOKS,
         subtitle="workload.threads = 50",

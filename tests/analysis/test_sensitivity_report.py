@@ -13,8 +13,8 @@ from rich.console import Console
 
 from analysis.cli.study_report import print_sensitivity
 from analysis.metrics.rounding import size_with_half_width
-from analysis.plots.sensitivity import sensitivity_figures
-from analysis.plots.words import sensitivity_words
+from analysis.plots.drawn import Picture
+from analysis.plots.sensitivity import sensitivity_pictures
 from analysis.report.expectations import claim_place, claims_to_judge, judge
 from analysis.report.sensitivity_table import moves_words, signed_effect
 from analysis.study.expectation import Expectation
@@ -112,16 +112,20 @@ def test_a_share_that_may_be_anything_is_not_told() -> None:
     assert "4500" not in text
 
 
+def pictures(of: dict[str, Any]) -> dict[str, Picture]:
+    return {picture.name: picture for picture in sensitivity_pictures(of)}
+
+
 def test_figures_show_effects_shares_and_walks() -> None:
-    figures = sensitivity_figures(found(outcome(), outcome(stat="p99", varies=False)))
-    assert set(figures) == {"sensitivity_effects", "sensitivity_shares", "sensitivity_walks"}
-    (effects,) = figures["sensitivity_effects"].axes
+    drawn = pictures(found(outcome(), outcome(stat="p99", varies=False)))
+    assert set(drawn) == {"sensitivity_effects", "sensitivity_shares", "sensitivity_walks"}
+    (effects,) = drawn["sensitivity_effects"].figure.axes
     assert [label.get_text() for label in effects.get_yticklabels()] == [
         "thread_hop", "threads ↑", "append.mean ↓",
     ]  # fmt: skip
     assert [patch.get_width() for patch in effects.patches] == pytest.approx([0.01, 0.6, 1.2])  # type: ignore[attr-defined]
     assert effects.patches[0].get_facecolor() != effects.patches[1].get_facecolor()
-    (walks,) = figures["sensitivity_walks"].axes
+    (walks,) = drawn["sensitivity_walks"].figure.axes
     (walk,) = [line for line in walks.lines if line.get_marker() not in {"None", "", None}]
     assert np.asarray(walk.get_ydata()) == pytest.approx(
         [0.65, 0.49, 0.36, np.nan, 0.2], nan_ok=True
@@ -133,25 +137,26 @@ def test_a_share_that_may_be_anything_is_not_drawn() -> None:
     factors = [vague, share(THREADS, 0.2)]
     shares = {"from": "blocks", "degree": 1, "q2": 0.1, "factors": factors}
     of = found(outcome(shares=shares))
-    figure = sensitivity_figures(of)["sensitivity_shares"]
+    picture = pictures(of)["sensitivity_shares"]
+    figure = picture.figure
     figure.draw_without_rendering()
     (axes,) = figure.axes
     widths = sorted(patch.get_width() for patch in axes.patches)  # type: ignore[attr-defined]
     assert widths == pytest.approx([0.18, 0.2, 1.18])
     assert [text.get_text() for text in axes.texts] == ["too vague"]
-    assert f"{APPEND} too vague" in sensitivity_words(of)["sensitivity_shares"]
+    assert f"{APPEND} too vague" in picture.alt
     ticks = [label for label in axes.get_xticklabels() if label.get_text()]
     assert not any("-" in label.get_text() for label in ticks)
     boxes = [label.get_window_extent() for label in ticks]
     assert all(left.x1 < right.x0 for left, right in pairwise(boxes))
     only = {**shares, "factors": [{**vague, "own_conf": 0.9}]}
-    assert set(sensitivity_figures(found(outcome(shares=only)))) == {
+    assert set(pictures(found(outcome(shares=only)))) == {
         "sensitivity_effects", "sensitivity_walks",
     }  # fmt: skip
 
 
 def test_nothing_that_varies_has_no_figure() -> None:
-    assert sensitivity_figures(found(outcome(varies=False))) == {}
+    assert pictures(found(outcome(varies=False))) == {}
 
 
 def test_claims_of_a_sensitivity_study_are_judged_at_its_centre() -> None:

@@ -12,8 +12,7 @@ from matplotlib.contour import QuadContourSet
 from matplotlib.figure import Figure
 
 from analysis.plots.axes import axes_of, is_scattered, place_words
-from analysis.plots.sweep import sweep_pictures
-from analysis.plots.sweep_scatter import amount_text
+from analysis.plots.sweep import amount_text, sweep_pictures
 from tests.analysis.sweeps import APPEND, THREADS, VARIANTS, Point, grid, sweep_summary
 
 

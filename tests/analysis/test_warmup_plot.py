@@ -47,7 +47,7 @@ def dots(axes: Axes) -> list[tuple[float, float]]:
 
 
 def test_each_replication_has_its_cut_on_its_line() -> None:
-    figure = warmup_cuts(series(), units(), style.variant_looks(VARIANTS), "stub")
+    figure = warmup_cuts(series(), units(), style.variant_looks(VARIANTS), "stub").figure
     above, below = figure.axes[:3], figure.axes[3:]
     assert [axes.get_title(loc="left") for axes in above] == VARIANTS
     assert above[0].get_ylabel() == "commits (1/s)"
@@ -57,7 +57,7 @@ def test_each_replication_has_its_cut_on_its_line() -> None:
 
 
 def test_what_is_cut_is_paler() -> None:
-    figure = warmup_cuts(series(), units(), style.variant_looks(VARIANTS), "stub")
+    figure = warmup_cuts(series(), units(), style.variant_looks(VARIANTS), "stub").figure
     lines = [line for line in figure.axes[0].lines if line.get_marker() != "o"]
     pale, strong = lines[4:6]
     assert float(pale.get_alpha() or 1) < float(strong.get_alpha() or 1)
@@ -67,7 +67,7 @@ def test_what_is_cut_is_paler() -> None:
 def test_many_variants_are_folded_and_one_without_facts_is_empty() -> None:
     names = [f"v{number}" for number in range(5)]
     table = pd.concat([units().assign(variant=name) for name in names])
-    figure = warmup_cuts(series().iloc[:0], table, style.variant_looks(names), "stub")
+    figure = warmup_cuts(series().iloc[:0], table, style.variant_looks(names), "stub").figure
     titles = [axes.get_title(loc="left") for axes in figure.axes if axes.get_visible()]
     assert [title for title in titles if title] == names
     assert sum(not axes.get_visible() for axes in figure.axes) == 2

@@ -17,7 +17,7 @@ from analysis.cli.failures import ExitStatus
 from analysis.report.table import ReportTable, texts
 from analysis.report.terminal import print_tables
 from analysis.terminal.console import output, say
-from analysis.terminal.progress import LineProgress, remaining_text
+from analysis.terminal.progress import UnitProgress, remaining_text
 from tests.cli.stub_runs import DEADLINE_S
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -157,7 +157,7 @@ def test_time_left_is_told_from_finished_units() -> None:
 
 
 def test_progress_is_plain_lines_elsewhere(capsys: pytest.CaptureFixture[str]) -> None:
-    with LineProgress(output(), 3) as progress:
+    with UnitProgress(output(), 3) as progress:
         for finished in (0, 1, 3, 3):
             progress.update(finished)
     assert capsys.readouterr().out == "units: 3 of 3 in 0 s\n"

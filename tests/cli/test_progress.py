@@ -23,7 +23,7 @@ from analysis.statistics.saturation import Verdict
 from analysis.study.unit_folder import UNIT_FILE
 from analysis.study.units import Unit
 from analysis.terminal import progress
-from analysis.terminal.progress import BarProgress, LineProgress
+from analysis.terminal.progress import BarProgress, UnitProgress
 from tests.planned import plan_units
 from tests.stub_model import run_settings, stub_study
 
@@ -110,7 +110,7 @@ def test_many_points_or_units_are_not_looked_at(tmp_path: Path) -> None:
 def test_a_line_has_the_figures_behind_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(progress, "LINE_EVERY_S", 0.0)
     said = io.StringIO()
-    with LineProgress(Console(file=said, width=80), 3) as lines:
+    with UnitProgress(Console(file=said, width=80), 3) as lines:
         assert not lines.is_due(0)
         lines.update(1, "lock latency (ms): " + "pipelined 2.30 ± 0.02, " * 4)
     (line,) = said.getvalue().splitlines()

@@ -10,8 +10,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from analysis.export.csv_course import write_csv_course
-from analysis.export.csv_tables import line, table_text, write_csv_tables
+from analysis.export.csv_tables import table_text, write_csv_course, write_csv_tables
 from analysis.report.tidy import rows_table
 from analysis.study.finished_study import FinishedStudy
 from analysis.study.study_folder import StudyFolderError
@@ -50,11 +49,13 @@ def test_a_point_is_a_column_for_each_key() -> None:
 
 @pytest.mark.parametrize("name", ["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1"])
 def test_a_name_is_never_a_formula(name: str) -> None:
-    assert read(line([name, "a-b", -1.5])) == [[f"'{name}", "a-b", "-1.5"]]
+    table = pd.DataFrame({"a": [name], "b": ["a-b"], "c": [-1.5]})
+    assert read("".join(table_text(name, table)))[1] == [f"'{name}", f"'{name}", "a-b", "-1.5"]
 
 
 def test_a_point_may_be_a_list(tmp_path: Path) -> None:
-    assert read(line([["=a", 1], {"b": "é"}]))[0] == ['["=a", 1]', '{"b": "\\u00e9"}']
+    table = pd.DataFrame({"a": [["=a", 1]], "b": [{"b": "é"}]})
+    assert read("".join(table_text("s", table)))[1][1:] == ['["=a", 1]', '{"b": "\\u00e9"}']
 
 
 def test_the_course_has_a_line_a_window(study: FinishedStudy, tmp_path: Path) -> None:

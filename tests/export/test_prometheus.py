@@ -17,7 +17,7 @@ from urllib.request import urlopen
 
 import pytest
 
-from analysis.export.csv_course import WANTED
+from analysis.export.csv_tables import WANTED
 from analysis.export.families import MadeOf
 from analysis.export.openmetrics import START_S, write_metrics
 from analysis.export.pessim_families import LATENCY_BOUNDS_S

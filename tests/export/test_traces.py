@@ -11,8 +11,7 @@ from typing import Any
 
 import pytest
 
-from analysis.export.chrome_trace import chrome_trace, in_lanes, microseconds
-from analysis.export.traces import write_traces
+from analysis.export.traces import chrome_trace, in_lanes, microseconds, write_traces
 from analysis.study.finished_study import FinishedStudy
 from analysis.study.load import load_study
 from sim.client.client_stats import ClientStats

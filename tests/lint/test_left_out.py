@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from analysis.lint.left_out import REMEDIES
+from analysis.lint.mechanisms import REMEDIES
 from sim.fact_names import SKIPPED
 from tests.lint.test_scenario_lint import does
 from tests.lint.test_vacuity import HOT, MOVED, TRANSFERS, WAITED, Counts, warned

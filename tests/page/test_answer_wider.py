@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from analysis.page.answer_wider import of_capacity, of_sweep
-from analysis.page.capacity import capacity_tiles
+from analysis.page.answer_of_sweep import of_sweep
+from analysis.page.capacity import capacity_tiles, of_capacity
 from analysis.page.failures import failures_anywhere
 from analysis.page.findings import Findings
 from analysis.plots.axes import axes_of

@@ -12,7 +12,7 @@ import pytest
 from analysis.page.charts import load_charts, sweep_title
 from analysis.page.content import Charts, Page, section
 from analysis.page.findings import Findings
-from analysis.page.html import CHART_SCRIPTS, asset, html_text
+from analysis.page.formats import CHART_SCRIPTS, asset, html_text
 from tests.analysis.sweeps import AMPLIFICATION, APPEND, grid, sweep_summary
 from tests.page import hostile
 from tests.page.browser import chromium, look, run_scripts

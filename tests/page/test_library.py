@@ -6,7 +6,7 @@ import hashlib
 from importlib.resources import files
 from pathlib import Path
 
-from analysis.page.html import LIBRARY, library
+from analysis.page.formats import LIBRARY, library
 
 FOLDER = Path(str(files("analysis.page").joinpath("assets", LIBRARY)))
 DECLARATION = "source.toml"

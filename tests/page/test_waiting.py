@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from analysis.page.findings import Findings
-from analysis.page.limits import limit_blocks
+from analysis.page.point_tables import limit_blocks
 from analysis.page.waiting import full_points_words, full_words, limit_text, waits_words
 from analysis.report.table import ReportTable
 from tests.page.test_answer import findings

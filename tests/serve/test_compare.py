@@ -16,13 +16,12 @@ from analysis.cli.study_app import DiffCommand
 from analysis.comparison.results import read_results
 from analysis.comparison.study_diff import study_diff
 from analysis.metrics.row_table import RowTable
-from analysis.page.html import CHART_SCRIPTS, library
+from analysis.page.formats import CHART_SCRIPTS, library
 from analysis.pipeline.unit_task import Attempt, UnitJob, run_unit_task
 from analysis.program import called
 from analysis.report.summary import write_summary
-from analysis.serve.compare import MOST_STUDIES, comparison, comparison_file
+from analysis.serve.compare import MOST_STUDIES, comparison, comparison_file, shipped
 from analysis.serve.courses import COURSES
-from analysis.serve.shipped_files import shipped
 from analysis.study.plan_file import write_plan
 from analysis.study.units import AskedUnits
 from tests.page import hostile

@@ -1,25 +1,18 @@
-"""The answer of a study of many points: of a sweep, or of a search for capacity."""
+"""The answer of a sweep: the range of what is compared, over many points."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
-from analysis.experiments.case_words import (
-    capacity_text,
-    case_words,
-    promise_words,
-    unit_words,
-)
 from analysis.metrics.numbers import StudyNumber, change_text, signed
-from analysis.metrics.rounding import NOT_KNOWN, digits
+from analysis.metrics.rounding import NOT_KNOWN
 from analysis.page.content import capital
 from analysis.page.failures import failures_anywhere
 from analysis.page.findings import Findings
 from analysis.page.waiting import full_points_words
 from analysis.plots.axes import Axis, axes_of, place_words
 from analysis.plots.sweep_outcomes import OutcomeCells, outcome_cells
-from analysis.report.capacity_table import capacity_changes
 from analysis.report.cells import amount, behind, plain_value
 
 _MOST_LEVELS: Final = 4
@@ -76,7 +69,10 @@ def _range(found: Findings, axes: Sequence[Axis], cells: OutcomeCells) -> str:
     if not known:
         return f"{what} {difference}{NOT_KNOWN}, it varies too much from run to run."
     beyond = _past_level(found, cells, [each.number for each in told])
-    clear = known if is_alone else [each for each in known if not _may_be_none(each.number)]
+    clear = [
+        each for each in known
+        if is_alone or each.number.told_apart or not each.number.has_interval
+    ]  # fmt: skip
     alike = len(known) - len(clear)
     if alike == len(found.points):
         return f"{what} no clear difference anywhere{beyond}."
@@ -85,11 +81,6 @@ def _range(found: Findings, axes: Sequence[Axis], cells: OutcomeCells) -> str:
         return f"{what} {tally}{beyond}."
     between = f"{difference}{_between(clear, axes, is_alone=is_alone)}"
     return f"{what} {between}{f'; {tally}' if tally else ''}{beyond}."
-
-
-def _may_be_none(ratio: StudyNumber) -> bool:
-    """Returns whether a ratio's interval holds 1; one of a single replication says neither."""
-    return ratio.has_interval and not ratio.told_apart
 
 
 def _between(known: Sequence[_Told], axes: Sequence[Axis], *, is_alone: bool) -> str:
@@ -126,7 +117,14 @@ def _levels(found: Findings, cells: OutcomeCells) -> str:
     variant's slowest points would look better than the other's.
     """
     asked = cells.points_told(found.points, found.variants)
-    points = [point for point in asked if _all_known(found, cells, point)]
+    points = [
+        point
+        for point in asked
+        if all(
+            number.is_drawn and plain_value(number) != NOT_KNOWN
+            for number in (cells.value(point, variant) for variant in found.variants)
+        )
+    ]
     if not points or len(found.variants) > _MOST_LEVELS:
         return ""
     unit = behind(cells.outcome.unit)
@@ -134,11 +132,6 @@ def _levels(found: Findings, cells: OutcomeCells) -> str:
     every = "both" if len(spans) == 2 else "all"
     where = f" (at {len(points)} of {len(found.points)} points, where {every} are known)"
     return f"{', '.join(spans)}{where if len(points) < len(asked) else ''}"
-
-
-def _all_known(found: Findings, cells: OutcomeCells, point: Mapping[str, Any]) -> bool:
-    numbers = [cells.value(point, variant) for variant in found.variants]
-    return all(number.is_drawn and plain_value(number) != NOT_KNOWN for number in numbers)
 
 
 def _span(cells: OutcomeCells, points: Sequence[Mapping[str, Any]], variant: str) -> str:
@@ -181,29 +174,3 @@ def _past_level(found: Findings, cells: OutcomeCells, known: Sequence[StudyNumbe
         f"points, clearly short of it at {above if level < 1 else below}, uncertain at "
         f"{len(known) - below - above}"
     )
-
-
-def of_capacity(found: Mapping[str, Any]) -> Iterator[str]:
-    """How variants differ, then how far each case goes and what was promised."""
-    known = [case for case in found["cases"] if case["status"] == "found"]
-    promise = promise_words(found)
-    yield from capacity_changes(found)
-    if not known:
-        yield _beyond(found, promise)
-        return
-    best = max(known, key=lambda case: float(case["load"]))
-    most = f"{case_words(best)} carries the most: {capacity_text(found, best)} {unit_words(found)}"
-    yield f"{most}, keeping {promise}."
-
-
-def _beyond(found: Mapping[str, Any], promise: str) -> str:
-    """Returns what is known where no capacity lies within the search."""
-    low, high = (f"{digits(end)} {unit_words(found)}" for end in found["between"])
-    seen = {case["status"] for case in found["cases"]}
-    is_one = len(found["cases"]) == 1
-    if seen == {"above"}:
-        return f"{'The' if is_one else 'Every'} case keeps {promise} up to {high} at least."
-    if seen == {"below"}:
-        none = "The case does not keep" if is_one else "No case keeps"
-        return f"{none} {promise}, not even at {low}."
-    return f"No case has a capacity that is known to lie between {low} and {high}, with {promise}."

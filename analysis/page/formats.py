@@ -1,4 +1,7 @@
-"""The page as one HTML file that loads nothing: styles, scripts, data and pictures are in it.
+"""The page as one HTML file that loads nothing, and as Markdown.
+
+Styles, scripts, data and pictures are in the HTML file; Markdown has the same words, and names
+pictures by their place below the study's folder.
 
 The charts' library is uPlot, as published: ``assets/uplot/source.toml`` says which version, from
 where, and the hash of each file.
@@ -18,8 +21,9 @@ from typing import Any, Final
 from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from analysis.page.content import Page
-from analysis.page.escaping import in_script, visible
+from analysis.page.content import Code, Page
+from analysis.page.escaping import in_brackets, in_markdown, in_script, visible
+from analysis.report.table import ReportTable
 
 LIBRARY: Final = "uplot"
 """Folder of the charts' library below ``assets``."""
@@ -95,9 +99,9 @@ def _shown(value: Any) -> Any:
 
 
 @cache
-def asset(name: str) -> str:
-    """Returns the text of a style or script below ``assets``."""
-    return files(__package__).joinpath("assets", *name.split("/")).read_text(encoding="utf-8")
+def asset(name: str, package: str = __package__) -> str:
+    """Returns the text of a style or script below ``assets`` of a package, or of this one."""
+    return files(package).joinpath("assets", *name.split("/")).read_text(encoding="utf-8")
 
 
 @cache
@@ -114,3 +118,49 @@ def inline_policy(scripts: Sequence[str]) -> str:
         "default-src 'none'; img-src data:; style-src 'unsafe-inline'; base-uri 'none'; "
         "form-action 'none'; script-src " + (named or "'none'")
     )
+
+
+_BLANK_LINES: Final = re.compile(r"\n{3,}")
+
+
+class _Ready(str):
+    """Markdown that needs no escaping any more."""
+
+    __slots__ = ()
+
+
+def markdown_text(page: Page) -> str:
+    """Returns the file's content."""
+    text = _environment().get_template("report.md.j2").render(page=page)
+    return _BLANK_LINES.sub("\n\n", text).strip() + "\n"
+
+
+@cache
+def _environment() -> Environment:
+    environment = Environment(
+        loader=PackageLoader(__package__),
+        undefined=StrictUndefined,
+        finalize=_escaped,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters["indented"] = _indented
+    environment.filters["in_brackets"] = lambda text: _Ready(in_brackets(text))
+    environment.filters["rule"] = _rule
+    environment.filters["ready"] = _Ready
+    return environment
+
+
+def _escaped(value: Any) -> Any:
+    return in_markdown(value) if isinstance(value, str) and not isinstance(value, _Ready) else value
+
+
+def _indented(block: Code) -> _Ready:
+    """Returns code as an indented block, which no line of it can end."""
+    return _Ready("\n".join(f"    {line}" for line in visible(block.text).splitlines()))
+
+
+def _rule(table: ReportTable) -> _Ready:
+    """Returns the line below a table's headings: words to the left, numbers to the right."""
+    sides = (":--" if place in table.words else "--:" for place in range(len(table.headings)))
+    return _Ready(f"| {' | '.join(sides)} |")
