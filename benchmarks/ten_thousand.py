@@ -86,7 +86,7 @@ def aggregate(out: Path, master: str) -> dict[str, Any]:
     from analysis.pipeline.study_tables import units_table
     from analysis.pipeline.unit_sums import read_unit_sums
     from analysis.study.ledger import read_ledger
-    from analysis.study.plan_file import read_plan
+    from analysis.study.units import read_plan
 
     known = read_plan(out)
     if known is None:

@@ -3,25 +3,34 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from html import escape
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import pandas as pd
 
 from analysis.api.arguments import folder_of
-from analysis.api.claims import expectation_table
 from analysis.api.edition import Edition
 from analysis.api.plots import StudyPlots
 from analysis.api.ratios import compared, of_figure, warn_of_capacity, warn_of_gaps
 from analysis.metrics.catalogue import MetricKey
+from analysis.metrics.row_table import POINT, RowTable
 from analysis.page.escaping import one_line
 from analysis.program import command
-from analysis.report.tidy import CAPACITY, COMPARISONS, SENSITIVITY, SUMMARY, UNITS, read_table
-from analysis.study.answer_file import said_in, sentences
-from analysis.study.plan_file import read_plan
+from analysis.report.tidy import (
+    CAPACITY,
+    COMPARISONS,
+    SENSITIVITY,
+    SUMMARY,
+    UNITS,
+    beside_points,
+    read_table,
+)
 from analysis.study.study_folder import StudyFolderError, no_study
+from analysis.study.study_outcome import said_in, sentences
+from analysis.study.units import read_plan
 
 
 class NotAskedError(StudyFolderError, AttributeError):
@@ -161,3 +170,26 @@ class OpenedStudy:
 def _shown(text: str) -> str:
     """Returns text as HTML that shows it, whatever a scenario says."""
     return escape(one_line(text))
+
+
+_COLUMNS: Final = (
+    "variant", "against", "metric", "class", "stat", "below", "above", "value", "holds", "refuted",
+    "reason",
+)  # fmt: skip
+_KINDS: Final = {"below": float, "above": float, "value": float, "holds": bool, "refuted": bool}
+
+
+def expectation_table(
+    claims: Sequence[Mapping[str, Any]], points: Sequence[Mapping[str, Any]]
+) -> pd.DataFrame:
+    """Returns a row a claim and point, with the same columns whatever is claimed.
+
+    Args:
+        claims: as ``summary.json`` has them.
+        points: of the study.
+    """
+    found = [dict(claim["point"]) for claim in claims]
+    known = [*points, *(point for point in found if point not in points)]
+    table = RowTable.from_rows(claims, known)
+    rest = table.columns.reindex(columns=list(_COLUMNS)).astype(object).astype(_KINDS)
+    return beside_points(known, table.columns[POINT], rest)

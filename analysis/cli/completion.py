@@ -118,7 +118,7 @@ def machines(incomplete: str) -> list[str]:
 
 def settings(incomplete: str) -> list[str]:
     """Returns keys of a scenario with a ``=`` behind, for ``--set``; behind it, values."""
-    from analysis.study.dotted_keys import dotted_keys
+    from analysis.study.json_schema import dotted_keys
 
     found = dotted_keys()
     key, said, _ = incomplete.partition("=")

@@ -20,10 +20,9 @@ from analysis.report.sensitivity_table import factor_table, weight_tables
 from analysis.report.terminal import print_tables, print_text
 from analysis.running.results import StudyResult
 from analysis.statistics.amounts import count, large_count, seconds
-from analysis.study.answer_file import said_in, sentences
 from analysis.study.finished_study import FinishedStudy
 from analysis.study.study_folder import runs_the_rest
-from analysis.study.study_outcome import StudyOutcome
+from analysis.study.study_outcome import StudyOutcome, said_in, sentences
 from analysis.terminal.console import messages, output, print_json, say
 
 SHOWN_WARNINGS: Final = 3

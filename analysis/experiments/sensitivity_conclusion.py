@@ -51,7 +51,7 @@ def _base(outcome: SensitivityOutcome, found: SensitivityFindings) -> dict[str, 
     there = found.base[~np.isnan(found.base)]
     if not len(there):
         return {"value": None, "ci_low": None, "ci_high": None, "replications": 0}
-    middle, half = float(there.mean()), float(half_widths(there[None, :])[0])
+    middle, half = float(there.mean()), float(half_widths(there))
     half += outcome.histogram_error(middle)
     ends = [outcome.shown(middle + half * sign) for sign in (-1, 1)]
     return {

@@ -130,7 +130,7 @@ class SequentialDesign(Experiment):
                 there = values[~np.isnan(values)]
                 half_width, needed = math.nan, 0
                 if len(there):
-                    half_width = float(relative_half_widths(there[None, :])[0]) + error
+                    half_width = float(relative_half_widths(there)) + error
                 # A figure that does not exist wants no more; a unit that failed has to be replaced.
                 if len(there) > 1:
                     missing = count * batches - len(there)

@@ -20,21 +20,20 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from analysis.pipeline.forked import call_in_fork
-from analysis.pipeline.job_failure import SparkJobError, not_written, why_job_failed
 from analysis.pipeline.session import ATTEMPTS
 from analysis.pipeline.shared_folder import check_shared_folder, check_store
+from analysis.pipeline.spark_jobs import SparkJobError, not_written, why_job_failed
 from analysis.pipeline.spark_master import is_local
 from analysis.pipeline.store_copy import StoreCopy
-from analysis.pipeline.unit_in_store import run_unit_into_store
 from analysis.pipeline.unit_task import (
     Attempt,
     UnitJob,
     leave_failure,
+    run_unit_into_store,
     run_unit_task,
     settle_process,
     unit_failure,
 )
-from analysis.pipeline.watch import Watch
 from analysis.study.ledger import Ledger, Scan, read_failure, read_ledger, scan
 from analysis.study.study_folder import remove_leftovers
 from analysis.study.unit_folder import (
@@ -268,3 +267,18 @@ def run_index(work: Work, index: int, most_deaths: int) -> bool:
         check_room(units_dir)
     call_in_fork(partial(run_unit_task, job, attempt))
     return True
+
+
+class Watch:
+    """Hears of units while they run; this one does nothing."""
+
+    def finished(self, done: int) -> None:
+        """Takes the number of units that have ended, at every look."""
+
+    def failed(self, unit: Unit, error: str) -> None:
+        """Takes a failure, once, as soon as it is known."""
+
+    @property
+    def wants_stop(self) -> bool:
+        """Whether running units are to be broken off, and no more begun."""
+        return False

@@ -13,9 +13,9 @@ import pandas as pd
 
 from analysis.metrics.study_tables import StudyTables
 from analysis.pipeline.batches import batches_of
-from analysis.pipeline.executors import answers, cores
+from analysis.pipeline.plot_tables import FigureTables, figure_tables
 from analysis.pipeline.point_facts import DrawnUnit
-from analysis.pipeline.point_question import FigureTables, figure_tables
+from analysis.pipeline.spark_jobs import answers, cores
 from analysis.pipeline.unit_sums import (
     EVERYTHING,
     UNITS_AT_ONCE,

@@ -31,7 +31,7 @@ from analysis.statistics.fall import (
     stop_of_work,
 )
 from analysis.statistics.intervals import Array
-from analysis.statistics.outage import outage, piled_up_since
+from analysis.statistics.outage import OVERDUE, Unfinished, missing, outage, piled_up_since
 from analysis.statistics.saturation import UnitCourse, Verdict, judge, overloaded
 from analysis.statistics.slowdown import (
     Slowdown,
@@ -41,10 +41,9 @@ from analysis.statistics.slowdown import (
     stragglers_since,
     straggles_from_s,
 )
-from analysis.statistics.unfinished import OVERDUE, Unfinished, missing
 from analysis.statistics.unjudged import NOTHING_BEGAN, Done, not_judged, unsteady
 from analysis.statistics.warmup import Cut, mser_cut
-from analysis.study.fixed_times import first_fixed_ns
+from analysis.study.run import first_fixed_ns
 from sim.fact_names import LOG_WRITER
 from sim.record.facts import COUNTER, EVENT, HISTOGRAM, MOMENTS
 from sim.record.histogram import bucket_of

@@ -1,11 +1,12 @@
 """Sums and quantiles of every batch's facts, gathered as one table on the driver.
 
-What is kept is eight bytes a batch and number.
+What is kept is eight bytes a batch and number. Between two rounds of a study that decides as it
+goes, published numbers are made of a few units' alone.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -14,11 +15,14 @@ import pandas as pd
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from analysis.metrics.catalogue import NeededFacts
-from analysis.metrics.unit_metrics import FACT_KEY
+from analysis.metrics.catalogue import MetricKey, NeededFacts, needed_facts
+from analysis.metrics.unit_metrics import FACT_KEY, asked_metrics
 from analysis.pipeline.aggregate import SummedUnit, SumsQuestion
-from analysis.pipeline.executors import answers, cores
+from analysis.pipeline.batches import batches_of
+from analysis.pipeline.spark_jobs import answers, cores
 from analysis.statistics.saturation import Verdict
+from analysis.study.unit_folder import UnitRecord
+from sim.units import NS_PER_S
 
 if TYPE_CHECKING:
     from pyspark import SparkContext
@@ -115,3 +119,54 @@ class _Gathered:
             matrix[:, place] = self._columns.pop(key)
         columns = pd.MultiIndex.from_arrays(names, names=FACT_KEY)
         return pd.DataFrame(matrix, columns=columns)
+
+
+if TYPE_CHECKING:
+    from pyspark import SparkContext
+
+
+def read_unit_metrics(
+    spark: SparkContext | None,
+    units_dir: Path,
+    units: Sequence[tuple[str, UnitRecord]],
+    keys: Sequence[MetricKey] | None = None,
+    batches: int = 1,
+) -> pd.DataFrame:
+    """Returns published numbers of some finished units.
+
+    A counter that is asked for is 0 where a unit has not counted it, whatever other units have
+    done: what a unit gives does not depend on which units are read with it.
+
+    Args:
+        spark: its context; None to read facts in this process.
+        units_dir: ``results/<study>/units``.
+        units: hash and record of each.
+        keys: the numbers wanted, of which only the facts they need are read; None for all.
+        batches: of each unit.
+
+    Returns:
+        ``unit_hash``, ``batch`` (from 0), ``metric``, ``class``, ``stat``, ``unit``, ``value``; a
+        number that a batch does not have is absent.
+    """
+    parts = parts_of(units, batches)
+    needed = EVERYTHING if keys is None else needed_facts(keys)
+    tall = asked_metrics(read_unit_sums(spark, units_dir, parts, needed), parts["measured_s"], keys)
+    place = tall.pop("place").to_numpy()
+    tall.insert(0, "unit_hash", parts["unit_hash"].to_numpy()[place])
+    tall.insert(1, "batch", parts["replication"].to_numpy()[place])
+    return tall
+
+
+def parts_of(units: Sequence[tuple[str, UnitRecord]], batches: int) -> pd.DataFrame:
+    """Returns a row for each batch of each unit, as ``read_unit_sums`` takes them."""
+    table = pd.DataFrame(
+        {
+            "unit_hash": [unit_hash for unit_hash, _ in units],
+            "replication": 0,
+            "window_ns": [record.window_ns for _, record in units],
+            "warmup_windows": [record.warmup_windows for _, record in units],
+            "verdict": [record.verdict for _, record in units],
+            "simulated_s": [record.simulated_ns / NS_PER_S for _, record in units],
+        }
+    )
+    return batches_of(table, batches)

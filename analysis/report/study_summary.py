@@ -11,10 +11,9 @@ import pandas as pd
 
 from analysis.experiments.capacity_conclusion import capacity_rows
 from analysis.lint.vacuity import Facts, study_warnings
-from analysis.metrics.lower_bounds import lower_bounds
 from analysis.metrics.row_table import RowTable
 from analysis.metrics.study_tables import StudyTables
-from analysis.metrics.unit_metrics import unit_metrics
+from analysis.metrics.unit_metrics import lower_bounds, unit_metrics
 from analysis.report.expectations import claims_to_judge, judge
 from analysis.report.manifest import invariants
 from analysis.report.refusal import refusals, unit_facts

@@ -10,7 +10,7 @@ from typing import Final
 
 from rich.console import Console
 
-from analysis.pipeline.watch import Watch
+from analysis.pipeline.run_units import Watch
 from analysis.program import command, replay_line
 from analysis.running.early_figures import EarlyFigures
 from analysis.running.listener import RunListener

@@ -24,10 +24,9 @@ from analysis.statistics.amounts import count
 from analysis.study.finished_study import FinishedStudy
 from analysis.study.ledger import read_ledger, scan
 from analysis.study.plan import Plan
-from analysis.study.plan_file import write_plan
 from analysis.study.study import Study
 from analysis.study.unit_folder import UnitRecord
-from analysis.study.units import Unit
+from analysis.study.units import Unit, write_plan
 
 AfterFailure = Literal["go on", "stop"]
 Retry = Literal["missing", "failed"]
@@ -182,7 +181,7 @@ def show(settings: RoundSettings, experiment: Experiment, progress: RoundProgres
     }
     if not fresh:
         return
-    from analysis.pipeline.unit_values import read_unit_metrics
+    from analysis.pipeline.unit_sums import read_unit_metrics
 
     spark = settings.starter.readers()
     records = [(unit.unit_hash, record) for unit, record in fresh.items()]

@@ -23,7 +23,7 @@ def relative_half_widths(values: Array) -> Array:
     """Returns each row's half width over the size of its mean; rows are those of ``half_widths``.
 
     Returns:
-        Shape (rows,); 0 where all values agree, infinite where they differ around a mean of 0, NaN
+        Shape (...); 0 where all values agree, infinite where they differ around a mean of 0, NaN
         for fewer than two values.
     """
     half, size = half_widths(values), np.abs(means(values))
@@ -48,7 +48,7 @@ def replications_needed(values: Array, target: float) -> int:
     present = len(values)
     if present < 2:
         raise ValueError("a variance needs two replications")
-    if relative_half_widths(values[None, :])[0] <= target:
+    if relative_half_widths(values) <= target:
         return present
     counts = np.arange(present + 1, MOST_GROWTH * present + 1, dtype=np.float64)
     half = half_widths_of(values.std(ddof=1), counts)

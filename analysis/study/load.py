@@ -14,11 +14,9 @@ from pathlib import Path
 from typing import Any, Final
 
 from analysis.study.cases import expectations_of, variants_of
-from analysis.study.dotted_keys import key_meant
-from analysis.study.fixed_times import has_fixed_times
 from analysis.study.from_python import overrides_of, tree_of
 from analysis.study.inheritance import read_with_bases
-from analysis.study.json_schema import TOP
+from analysis.study.json_schema import TOP, key_meant
 from analysis.study.overrides import CASES, Overrides, applied, command_line_overrides
 from analysis.study.questions import (
     capacity_of,
@@ -30,7 +28,7 @@ from analysis.study.questions import (
     run_of,
     sensitivity_of,
 )
-from analysis.study.run import precision_of
+from analysis.study.run import has_fixed_times, precision_of
 from analysis.study.sections import Sensitivity
 from analysis.study.shipped import located, refuse_ours_without_prefix
 from analysis.study.study import CaseResolver, Study, point_key

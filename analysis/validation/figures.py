@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from analysis.statistics.batch_means import mean_interval
+from analysis.statistics.intervals import mean_interval
 from analysis.validation.anchor import (
     Alone,
     Anchor,

@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 
 from analysis.metrics.catalogue import QUANTILES, NeededFacts
-from analysis.metrics.lower_bounds import lower_bounds
-from analysis.metrics.unit_metrics import names_of
+from analysis.metrics.unit_metrics import lower_bounds, names_of
 from analysis.pipeline.aggregate import SummedUnit, SumsQuestion
 from analysis.pipeline.plot_tables import tails
 from analysis.pipeline.point_facts import DrawnUnit, PointFacts

@@ -7,9 +7,8 @@ import pytest
 
 from analysis.statistics.fall import fall_of_throughput, stop_of_work
 from analysis.statistics.intervals import Array
-from analysis.statistics.outage import OTHERS_WENT_ON, outage, piled_up_since
+from analysis.statistics.outage import OTHERS_WENT_ON, Unfinished, missing, outage, piled_up_since
 from analysis.statistics.saturation import UnitCourse, Verdict
-from analysis.statistics.unfinished import Unfinished, missing
 
 WINDOW_S = 0.1
 NOTHING_LEFT = Unfinished(count=0, oldest_s=0.0, overdue=0, longest_s=0.05, ages_s=0.0)

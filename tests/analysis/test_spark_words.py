@@ -7,8 +7,8 @@ import logging
 import pytest
 
 from analysis.pipeline.hang_ups import hang_ups_ignored
-from analysis.pipeline.job_failure import not_written, why_job_failed
 from analysis.pipeline.session import why_not_started
+from analysis.pipeline.spark_jobs import not_written, why_job_failed
 from analysis.pipeline.spark_master import is_master, is_on_loopback, with_attempts
 
 

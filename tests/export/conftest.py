@@ -14,7 +14,7 @@ from analysis.report.summary import write_summary
 from analysis.study.finished_study import FinishedStudy
 from analysis.study.load import load_study
 from analysis.study.plan import Plan
-from analysis.study.plan_file import write_plan
+from analysis.study.units import write_plan
 from tests.export.small_study import SCENARIO, read_finished
 
 
