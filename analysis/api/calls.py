@@ -24,12 +24,11 @@ from analysis.lint.scenario_lint import scenario_warnings
 from analysis.pipeline.object_store import ObjectStore, is_address
 from analysis.report.explained import explained
 from analysis.report.explained_table import explained_table
-from analysis.running.progress_listener import ProgressListener
+from analysis.running.listener import ProgressListener
 from analysis.running.rounds import Plots
 from analysis.running.run_study import run_study
-from analysis.study.from_python import override_texts
-from analysis.study.load import load_study
-from analysis.study.shipped import shipped_files, shipped_name
+from analysis.study.load import load_study, shipped_scenarios
+from analysis.study.overrides import override_texts
 from analysis.study.study import Study
 from analysis.study.study_folder import study_folder
 
@@ -146,8 +145,4 @@ def check(scenario: Source, *, set: Mapping[str, Any] | None = None) -> list[str
 
 def scenarios() -> pd.DataFrame:
     """Returns the scenarios that come with the program: ``name``, and ``about``, its question."""
-    files = shipped_files(".", "cookbook")
-    return pd.DataFrame({
-        "name": [shipped_name(file) for file in files],
-        "about": [" ".join(load_study(file).about.split()) for file in files],
-    })  # fmt: skip
+    return pd.DataFrame(shipped_scenarios())[["name", "about"]]

@@ -14,13 +14,13 @@ they would slow what was measured.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final
 
 from analysis.calibration.disk_crowding import Crowded, crowded
-from analysis.calibration.fio_file import FioRun
+from analysis.calibration.fio_file import FioRun, read_fio
 from analysis.calibration.histogram import Pairs, ascending, at_rank
 from analysis.calibration.refusal import CalibrationError
 from analysis.study.interpolation import rounded
@@ -53,6 +53,18 @@ class DiskProfile:
     """Those it was made of."""
     left_out: Mapping[Path, str] = field(default_factory=dict)
     """Runs that it does not describe, and why."""
+
+
+def read_disks(
+    files: Iterable[Path], name: str, machine: str | None = None
+) -> tuple[list[FioRun], list[DiskProfile]]:
+    """Returns fio's runs, and the disks that they measured; arguments as of ``profiles_of``.
+
+    Raises:
+        CalibrationError: if a file cannot be used.
+    """
+    runs = [read_fio(file) for file in dict.fromkeys(files)]
+    return runs, profiles_of(runs, name, machine)
 
 
 def profiles_of(runs: Sequence[FioRun], name: str, machine: str | None = None) -> list[DiskProfile]:

@@ -13,10 +13,9 @@ from pathlib import Path
 from typing import Final
 
 from analysis.calibration.histogram import Pairs
-from analysis.calibration.network_part import LONGEST_NS, NetworkPart
+from analysis.calibration.network_profile import IPERF3, LONGEST_NS, NetworkPart
 from analysis.calibration.refusal import JsonValue, read_json
 
-TOOL: Final = "iperf3"
 _MOST: Final = 8e12
 """Bits per second."""
 _REACHED: Final = 0.9
@@ -46,7 +45,7 @@ def read_iperf3(path: Path) -> NetworkPart:
     remarks = _remarks(received, end, bits, asked if limited else 0.0)
     quantiles, streams = _round_trips(end)
     rate = 0.0 if limited else bits / 8
-    return NetworkPart(path, TOOL, streams, quantiles, bytes_per_s=rate, remarks=tuple(remarks))
+    return NetworkPart(path, IPERF3, streams, quantiles, bytes_per_s=rate, remarks=tuple(remarks))
 
 
 def _asked(document: JsonValue) -> float:

@@ -9,12 +9,12 @@ Source: iputils, ping(8).
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Final
 
 from analysis.calibration.iperf3_file import read_iperf3
-from analysis.calibration.network_part import LONGEST_NS, NetworkPart, check_count, of_samples
+from analysis.calibration.network_profile import LONGEST_NS, NetworkPart, check_count, of_samples
 from analysis.calibration.refusal import CalibrationError, has_json, read_text
 from analysis.calibration.sockperf_file import read_sockperf
 
@@ -31,6 +31,15 @@ _LOST = re.compile(r", (\d+(?:\.\d+)?) ?% ")
 """The same in any language."""
 _SENT = re.compile(r"\b(\d{1,12}) packets transmitted, (\d{1,12})\b")
 _UNITS_NS: Final = {"us": 1e3, "usec": 1e3, "ms": 1e6, "s": 1e9, "sec": 1e9}
+
+
+def read_networks(files: Iterable[Path]) -> list[NetworkPart]:
+    """Returns what files of ping, sockperf or iperf3 say of a network, each once.
+
+    Raises:
+        CalibrationError: if one cannot be used.
+    """
+    return [part for file in dict.fromkeys(files) for part in read_network(file)]
 
 
 def read_network(path: Path) -> list[NetworkPart]:

@@ -19,9 +19,9 @@ from typing import Any, Final
 import yaml
 
 from analysis.calibration.profile_text import Part, document_of, file_text, plain
-from analysis.calibration.prometheus_file import Growth
+from analysis.calibration.prometheus_file import Growth, read_stages, together
 from analysis.calibration.refusal import CalibrationError, read_text
-from analysis.calibration.tikv_costs import Cost, costs_of
+from analysis.calibration.tikv_costs import KNOWN, Cost, costs_of
 from sim.scenario.quantities import SIZE
 from sim.scenario.schema.hardware import CACHE_SHARE, CpuCosts
 from sim.scenario.section import keys_of
@@ -66,6 +66,16 @@ class TikvProfile:
         """The profile as a file that a scenario can extend."""
         head = f"TiKV as in {self.file.name}. For a scenario: extends: FILE"
         return file_text([head], self.parts)
+
+
+def read_tikv(path: Path, prometheus: Iterable[Path]) -> TikvProfile:
+    """Returns what a ``tikv.toml`` and answers of Prometheus say.
+
+    Raises:
+        CalibrationError: if a file cannot be used.
+    """
+    files = dict.fromkeys(prometheus)
+    return tikv_of(path, together(each for file in files for each in read_stages(file, KNOWN)))
 
 
 def tikv_of(path: Path, growths: Sequence[Growth]) -> TikvProfile:

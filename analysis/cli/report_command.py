@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import time
 
-from analysis.cli.console_listener import ConsoleListener
 from analysis.cli.spark import spark
 from analysis.cli.study_app import ReportCommand
-from analysis.cli.study_report import report_result
+from analysis.cli.study_report import ConsoleListener, report_result
 from analysis.experiments.choose import experiment_of
-from analysis.experiments.seen_units import SeenUnits
+from analysis.experiments.experiment import SeenUnits
 from analysis.running.results import write_results
 from analysis.running.rounds import Plots, RoundProgress, RoundSettings, show
 from analysis.study.finished_study import FinishedStudy, finished_study, load_folder

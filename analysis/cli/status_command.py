@@ -10,8 +10,8 @@ from analysis.cli.failures import ExitStatus
 from analysis.cli.study_app import StatusCommand
 from analysis.program import replay_line
 from analysis.study.ledger import DAMAGED, STATES, Ledger, StudyState, read_failure, read_ledger
-from analysis.study.source_digest import model_digest
 from analysis.study.study_folder import runs_the_rest
+from analysis.study.unit_folder import model_digest
 from analysis.study.units import Unit
 from analysis.terminal.console import output, print_json, say, words_aside
 

@@ -10,11 +10,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from analysis.cli.console_listener import ConsoleListener
 from analysis.cli.failures import ExitStatus, ToldInterrupt
 from analysis.cli.spark import spark
 from analysis.cli.study_app import ExportCommand, RunCommand
-from analysis.cli.study_report import report_result
+from analysis.cli.study_report import ConsoleListener, report_result
 from analysis.pipeline.object_store import ObjectStore, is_address
 from analysis.pipeline.spark_master import is_local
 from analysis.pipeline.store_copy import copied_study_folder

@@ -24,12 +24,13 @@ import numpy as np
 from analysis.experiments.experiment import Experiment, Request, Seen
 from analysis.experiments.sensitivity_conclusion import conclusion_of
 from analysis.experiments.sensitivity_findings import (
+    CENTRE,
+    STEPS,
     SeenValues,
     SensitivityFindings,
     SensitivityOutcome,
     findings_of,
 )
-from analysis.experiments.walks import CENTRE, STEPS
 from analysis.metrics.catalogue import MetricKey
 from analysis.statistics.intervals import Array
 from analysis.statistics.sensitivity import morris_trajectories, sobol_blocks

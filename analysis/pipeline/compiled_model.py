@@ -25,7 +25,7 @@ from typing import Any, Final
 
 from analysis.pipeline.spark_master import is_local
 from analysis.program import ROOT, cores
-from analysis.study.source_digest import model_digest
+from analysis.study.unit_folder import model_digest
 from sim.compiled import LIBRARY, VARIABLE
 
 LIBRARIES: Final = Path(sys.prefix) / "pessim-compiled"

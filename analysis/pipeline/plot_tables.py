@@ -17,8 +17,16 @@ import pyarrow.compute as pc
 from analysis.metrics.catalogue import COMMITS
 from analysis.pipeline.aggregate import numbers, totals, with_columns
 from analysis.pipeline.censored import CENSORED, ages_of_unended
-from analysis.pipeline.course_tables import LATENCIES, LOCKS, courses, happenings
-from analysis.pipeline.point_facts import DrawnUnit, Numbers, PointFacts, unit_of
+from analysis.pipeline.course_tables import (
+    LATENCIES,
+    LOCKS,
+    DrawnUnit,
+    Numbers,
+    PointFacts,
+    courses,
+    happenings,
+    unit_of,
+)
 from analysis.statistics.saturation import Verdict
 from sim.record.facts import COUNTER, HISTOGRAM, MOMENTS
 from sim.record.histogram import BUCKETS_PER_DOUBLING

@@ -28,9 +28,14 @@ from analysis.pipeline.unit_judgement import judged_unit
 from analysis.program import module
 from analysis.study.ledger import UnitFailure, write_failure
 from analysis.study.parquet_sink import ParquetSink
-from analysis.study.source_digest import model_digest
 from analysis.study.study import Study
-from analysis.study.unit_folder import TEMPORARY_PREFIX, UnitNotWrittenError, UnitRecord, write_unit
+from analysis.study.unit_folder import (
+    TEMPORARY_PREFIX,
+    UnitNotWrittenError,
+    UnitRecord,
+    model_digest,
+    write_unit,
+)
 from analysis.study.units import Point, Unit
 from sim.record.facts import FactSink
 from sim.unit_result import UnitResult, simulated_ns

@@ -35,8 +35,7 @@ from analysis.plots.style import (
     unique_handles,
 )
 from analysis.plots.words import listed
-from analysis.statistics.intervals import Array, half_widths, log_ratios
-from analysis.statistics.precision import relative_half_widths
+from analysis.statistics.intervals import Array, half_widths, log_ratios, relative_half_widths
 from analysis.study.run import Target
 
 FEWEST_REPLICATIONS: Final = 3

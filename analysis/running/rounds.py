@@ -13,13 +13,12 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, Literal, Self
 
-from analysis.experiments.experiment import Experiment
-from analysis.experiments.seen_units import SeenUnits
+from analysis.experiments.experiment import Experiment, SeenUnits
 from analysis.pipeline.object_store import ObjectStore
 from analysis.pipeline.session import SparkStarter
 from analysis.pipeline.unit_task import UnitJob
 from analysis.program import module
-from analysis.running.listener import RunListener
+from analysis.running.listener import AfterFailure, RunListener
 from analysis.statistics.amounts import count
 from analysis.study.finished_study import FinishedStudy
 from analysis.study.ledger import read_ledger, scan
@@ -28,7 +27,6 @@ from analysis.study.study import Study
 from analysis.study.unit_folder import UnitRecord
 from analysis.study.units import Unit, write_plan
 
-AfterFailure = Literal["go on", "stop"]
 Retry = Literal["missing", "failed"]
 Plots = Literal["all", "none"]
 
@@ -181,7 +179,7 @@ def show(settings: RoundSettings, experiment: Experiment, progress: RoundProgres
     }
     if not fresh:
         return
-    from analysis.pipeline.unit_sums import read_unit_metrics
+    from analysis.pipeline.study_tables import read_unit_metrics
 
     spark = settings.starter.readers()
     records = [(unit.unit_hash, record) for unit, record in fresh.items()]

@@ -19,8 +19,7 @@ from typing import Any, Final
 
 import yaml
 
-from analysis.study.folder_lock import lock_holder
-from analysis.study.study_folder import StudyFolderError
+from analysis.study.study_folder import StudyFolderError, lock_holder
 from analysis.study.study_outcome import ANSWER, StudyOutcome, sentences
 from analysis.study.units import PLAN_FILE, AskedUnits, read_plan
 from sim.units import KIB, MIB

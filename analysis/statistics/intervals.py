@@ -1,10 +1,10 @@
-"""Intervals over independent replications.
+"""Intervals over independent replications, and how many replications a precision takes.
 
 Each replication gives one value; values are independent and, being means over many transactions,
 near normal, so Student's t applies. One replication gives no interval: NaN, never zero width.
 
 Source: Law, Simulation Modeling and Analysis, 5th ed., chapters 9.4 (replication/deletion), 9.5.3
-(batch means) and 10.2 (paired t under common random numbers).
+(batch means), 9.4.1 (relative precision) and 10.2 (paired t under common random numbers).
 """
 
 from __future__ import annotations
@@ -17,6 +17,10 @@ from numpy.typing import NDArray
 from scipy.special import stdtrit
 
 CONFIDENCE: Final = 0.95
+BATCHES: Final = 30
+"""Of a long series, beside the first, which is left out as warm-up."""
+MOST_GROWTH: Final = 2
+"""A round brings at most so many times what there is: the variance that asks for it is a guess."""
 
 Array = NDArray[np.float64]
 
@@ -101,15 +105,10 @@ def _ratio_of_means(values: Array, baselines: Array) -> Array:
     return np.where(usable, means(values) / np.where(usable, below, 1.0), np.nan)
 
 
-BATCHES: Final = 30
-
-
 def mean_interval(
     series: Sequence[int], confidence: float = CONFIDENCE
 ) -> tuple[float, float, float]:
     """Returns the mean of one long, correlated series and the ends of its interval: batch means.
-
-    The first batch is left out as warm-up.
 
     Args:
         series: in order of time, at least 31 values.
@@ -120,3 +119,40 @@ def mean_interval(
     batches = kept.reshape(BATCHES, size).mean(axis=1)
     mean, half = float(batches.mean()), float(half_widths(batches, confidence))
     return mean, mean - half, mean + half
+
+
+def relative_half_widths(values: Array) -> Array:
+    """Returns each row's half width over the size of its mean; rows are those of ``half_widths``.
+
+    Returns:
+        Shape (...); 0 where all values agree, infinite where they differ around a mean of 0, NaN
+        for fewer than two values.
+    """
+    half, size = half_widths(values), np.abs(means(values))
+    relative = half / np.where(size > 0, size, 1.0)
+    return np.where((size > 0) | ~(half > 0), relative, np.inf)
+
+
+def replications_needed(values: Array, target: float) -> int:
+    """Returns how many replications there should be in all for a relative half width.
+
+    Args:
+        values: shape (replications,), at least two, none NaN.
+        target: relative half width, such as 0.05.
+
+    Returns:
+        ``len(values)`` if they are precise enough; otherwise what their variance asks for, one more
+        at least and ``MOST_GROWTH`` times as many at most.
+
+    Raises:
+        ValueError: if fewer than two values are given, which have no variance.
+    """
+    present = len(values)
+    if present < 2:
+        raise ValueError("a variance needs two replications")
+    if relative_half_widths(values) <= target:
+        return present
+    counts = np.arange(present + 1, MOST_GROWTH * present + 1, dtype=np.float64)
+    half = half_widths_of(values.std(ddof=1), counts)
+    enough = half <= target * abs(values.mean())
+    return int(counts[np.argmax(enough)] if enough.any() else counts[-1])

@@ -16,8 +16,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Final, Self
 
-from analysis.study.folder_lock import Holder, lock_holder
-from analysis.study.study_folder import write_text_whole
+from analysis.study.study_folder import Holder, lock_holder, write_text_whole
 from analysis.study.unit_folder import (
     FAILED_SUFFIX,
     TEMPORARY_PREFIX,

@@ -9,9 +9,9 @@ import pytest
 from analysis.metrics.catalogue import QUANTILES, NeededFacts
 from analysis.metrics.unit_metrics import lower_bounds, names_of
 from analysis.pipeline.aggregate import SummedUnit, SumsQuestion
+from analysis.pipeline.course_tables import DrawnUnit, PointFacts
 from analysis.pipeline.plot_tables import tails
-from analysis.pipeline.point_facts import DrawnUnit, PointFacts
-from analysis.pipeline.unit_sums import sums_table
+from analysis.pipeline.study_tables import sums_table
 from analysis.statistics.saturation import Verdict
 from analysis.study.parquet_sink import ParquetSink
 from sim.record import Recorder

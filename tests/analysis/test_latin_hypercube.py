@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from analysis.statistics.latin_hypercube import latin_hypercube
+from analysis.study.sweep import latin_hypercube
 
 
 @pytest.mark.parametrize(("samples", "dimensions"), [(2, 1), (40, 3), (7, 20)])

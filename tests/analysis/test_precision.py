@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from analysis.statistics.precision import relative_half_widths, replications_needed
+from analysis.statistics.intervals import relative_half_widths, replications_needed
 
 
 def test_the_half_width_is_scipys_over_the_mean() -> None:

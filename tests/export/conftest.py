@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from analysis.experiments.choose import experiment_of
-from analysis.experiments.seen_units import SeenUnits
+from analysis.experiments.experiment import SeenUnits
 from analysis.pipeline.unit_task import Attempt, UnitJob, run_unit_task
 from analysis.report.summary import write_summary
 from analysis.study.finished_study import FinishedStudy

@@ -10,7 +10,7 @@ import pytest
 from analysis.metrics.catalogue import MetricKey
 from analysis.metrics.unit_metrics import unit_metrics
 from analysis.pipeline.session import SparkStarter
-from analysis.pipeline.unit_sums import parts_of, read_unit_metrics, read_unit_sums
+from analysis.pipeline.study_tables import parts_of, read_unit_metrics, read_unit_sums
 from analysis.pipeline.unit_task import Attempt, UnitJob, run_unit_task
 from analysis.study.unit_folder import UnitRecord, read_unit
 from analysis.study.units import Unit

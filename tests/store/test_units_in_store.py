@@ -11,7 +11,7 @@ from pyarrow.fs import AwsStandardS3RetryStrategy, S3FileSystem
 from analysis.pipeline.object_store import ObjectStore
 from analysis.pipeline.session import SparkStarter, stop_spark
 from analysis.pipeline.store_copy import StoreCopy, copied_study_folder
-from analysis.pipeline.unit_sums import read_unit_metrics
+from analysis.pipeline.study_tables import read_unit_metrics
 from analysis.pipeline.unit_task import Attempt, UnitJob, run_unit_into_store, run_unit_task
 from analysis.study.ledger import read_failure, read_ledger, scan
 from analysis.study.unit_folder import UnitNotWrittenError
