@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from operator import itemgetter
 from typing import Any, Final
 
 import numpy as np
@@ -179,15 +180,14 @@ def _moves(outcome: SensitivityOutcome, walk: Walk) -> str:
     ]
     if not there:
         return f"{walk.key}{share} weighs most"
-    (least, at_least), (most, at_most) = min(there, key=_first), max(there, key=_first)
+    (least, at_least), (most, at_most) = (
+        min(there, key=itemgetter(0)),
+        max(there, key=itemgetter(0)),
+    )
     return (
         f"{walk.key}{share} moves it between {digits(least)} (at {at_least}) and "
         f"{digits(most)} (at {at_most})"
     )
-
-
-def _first(pair: tuple[float, Any]) -> float:
-    return pair[0]
 
 
 def _change(

@@ -20,7 +20,6 @@ from analysis.pipeline.censored import CENSORED, ages_of_unended
 from analysis.pipeline.course_tables import (
     LATENCIES,
     LOCKS,
-    DrawnUnit,
     Numbers,
     PointFacts,
     courses,
@@ -28,6 +27,7 @@ from analysis.pipeline.course_tables import (
     unit_of,
 )
 from analysis.statistics.saturation import Verdict
+from analysis.study.unit_folder import UnitRecord
 from sim.record.facts import COUNTER, HISTOGRAM, MOMENTS
 from sim.record.histogram import BUCKETS_PER_DOUBLING
 from sim.units import NS_PER_MS
@@ -183,8 +183,8 @@ def warmup_series(facts: PointFacts) -> pa.Table:
 
 def _by_bin(facts: PointFacts, rows: pa.Table, *summed: str) -> pa.Table:
     """Sums columns by unit and whole bin, and adds ``bin_s`` and ``at_s``."""
-    simulated_s = np.array([unit.simulated_s for unit in facts.units])
-    windows = np.floor(simulated_s * 1e9 / facts.window_ns + 1e-6).astype(np.int64)
+    simulated_ns = np.array([unit.simulated_ns for unit in facts.units])
+    windows = simulated_ns // facts.window_ns
     bin_windows = np.maximum(1, -(-windows // MOST_BINS))
     unit = unit_of(rows)
     place = rows["window"].to_numpy() // bin_windows[unit]
@@ -206,7 +206,7 @@ class FigureTables(NamedTuple):
     moves: pa.Table
 
 
-def figure_tables(units_dir: str, units: Sequence[DrawnUnit]) -> FigureTables:
+def figure_tables(units_dir: str, units: Sequence[UnitRecord]) -> FigureTables:
     """Reads the facts of a point's units and returns its tables."""
     facts = PointFacts(units_dir, units)
     return FigureTables(

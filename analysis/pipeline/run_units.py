@@ -28,13 +28,12 @@ from analysis.pipeline.store_copy import StoreCopy
 from analysis.pipeline.unit_task import (
     Attempt,
     UnitJob,
-    leave_failure,
     run_unit_into_store,
     run_unit_task,
     settle_process,
     unit_failure,
 )
-from analysis.study.ledger import Ledger, Scan, read_failure, read_ledger, scan
+from analysis.study.ledger import Ledger, Scan, read_failure, read_ledger, scan, write_failure
 from analysis.study.study_folder import remove_leftovers
 from analysis.study.unit_folder import (
     TEMPORARY_PREFIX,
@@ -188,7 +187,7 @@ class _UnitRun:
             "runs out of memory"
         )
         failure = unit_failure(self._work.job, self._work.attempts[index], error, attempts=deaths)
-        leave_failure(self._units_dir, failure)
+        write_failure(self._units_dir, failure)
         self._look()
 
     def _collect(self, indices: Sequence[int], most_deaths: int) -> dict[int, bool]:

@@ -1,4 +1,4 @@
-"""Jobs of Spark: questions about facts, and what Spark's many words mean when a job breaks.
+"""Jobs of Spark: questions about facts, and what its many words mean when something breaks.
 
 A question is a call without arguments, and one Spark task: executors read the facts, the driver
 gets tables. What it reads stays on its executor; what it returns is pickled. Sums of small tables
@@ -11,6 +11,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Final, TypeVar
 
+from analysis.program import IS_INSTALLED
 from analysis.study.unit_folder import UnitNotWrittenError
 
 if TYPE_CHECKING:
@@ -20,6 +21,18 @@ QUESTIONS_AT_ONCE: Final = 64
 """In one Spark job: neither the JVM nor Python ever holds more than the answers of one."""
 
 Answer = TypeVar("Answer")
+
+_THROWN: Final = "Exception in thread"
+"""How the JVM begins to say that what it ran has failed."""
+
+_NO_GATEWAY: Final = "Java gateway process exited"
+"""What PySpark says if the JVM ended before it could be called."""
+_PY4J: Final = "An error occurred while calling"
+_JAVA: Final = (
+    ": install it (openjdk-17-jre-headless), or set JAVA_HOME"
+    if IS_INSTALLED
+    else ", which `make setup` finds or installs"
+)
 _NOT_WRITTEN: Final = re.compile(
     rf"{UnitNotWrittenError.__name__}: \[Errno (\d+|None)\] (.*?)(?:: '(.*)')?$", re.MULTILINE
 )
@@ -84,3 +97,25 @@ def _job(spark: SparkContext, questions: Sequence[Callable[[], Answer]]) -> list
             f"facts could not be read: {why_job_failed(str(error))}; they are kept"
         ) from error
     return found
+
+
+def why_not_started(master: str, jvm_said: str, error: str) -> str:
+    """Returns one sentence from what the JVM has written, or from Python's error without any."""
+    lines = [line.strip() for line in jvm_said.splitlines()]
+    told = [line for line in lines if line and not line.startswith(("at ", "...", "WARNING"))]
+    failed = f"Spark did not start on {master}"
+    if any("ERROR" in line for line in told):
+        return f"{failed}: {told[-1].rstrip('.!')}"  # Java ran, so it is not what is missing
+    thrown = next((line for line in told if line.startswith(_THROWN)), None)
+    if thrown is not None:
+        return f"{failed}: {thrown.partition(': ')[2].rstrip('.!') or thrown}"
+    if error and _NO_GATEWAY not in error:  # Java ran here, too
+        return f"{failed}: {_first_of(error).rstrip('.!')}"
+    why = (told or [error])[0].rstrip(".!")
+    return f"{failed}: {why}; it needs Java 17 or newer{_JAVA}"
+
+
+def _first_of(error: str) -> str:
+    """Returns what an exception says first; of one that Java threw, what Java says."""
+    first, *rest = [line.strip() for line in error.strip().splitlines()]
+    return rest[0].lstrip(": ") if rest and first.startswith(_PY4J) else first

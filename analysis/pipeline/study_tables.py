@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import fields
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -23,7 +22,6 @@ from analysis.metrics.study_tables import StudyTables
 from analysis.metrics.unit_metrics import FACT_KEY, asked_metrics
 from analysis.pipeline.aggregate import SummedUnit, SumsQuestion
 from analysis.pipeline.batches import batches_of
-from analysis.pipeline.course_tables import DrawnUnit
 from analysis.pipeline.plot_tables import FigureTables, figure_tables
 from analysis.pipeline.spark_jobs import answers, cores
 from analysis.statistics.saturation import Verdict
@@ -36,7 +34,6 @@ if TYPE_CHECKING:
 
 FIGURE_POINTS: Final = 6
 """Figures are looked at one by one; a sweep of more points has views of its own."""
-Asked = Callable[[], FigureTables]
 _NO_ROWS: Final = pd.DataFrame({"point_index": [], "variant": []})
 
 
@@ -83,12 +80,16 @@ def read_study_tables(
     parts = batches_of(table, batches)
     begun_s = time.perf_counter()
     units_dir = folder / "units"
-    points = _point_questions(units_dir, table[table["point_index"] < figure_points])
+    drawn: dict[int, list[UnitRecord]] = {}
+    for unit, record in done.items():
+        if unit.point_index < figure_points:
+            drawn.setdefault(unit.point_index, []).append(record)
+    asked = [partial(figure_tables, str(units_dir), own) for own in drawn.values()]
     each = min(UNITS_AT_ONCE, -(-len(parts) // cores(spark)))
     found: Iterator[Any] = answers(
-        spark, [*points.values(), *sums_questions(units_dir, parts, EVERYTHING, each)]
+        spark, [*asked, *sums_questions(units_dir, parts, EVERYTHING, each)]
     )
-    figures = _figure_tables(points, [next(found) for _ in points])
+    figures = _figure_tables({index: next(found) for index in drawn})
     return StudyTables(
         units=table,
         batches=parts,
@@ -98,25 +99,13 @@ def read_study_tables(
     )
 
 
-def _point_questions(units_dir: Path, drawn: pd.DataFrame) -> dict[int, Asked]:
-    """Returns what is asked for the figures of each point."""
-    columns = [drawn[each.name].tolist() for each in fields(DrawnUnit)]
-    units: dict[int, list[DrawnUnit]] = {}
-    for index, *values in zip(drawn["point_index"].tolist(), *columns, strict=True):
-        units.setdefault(index, []).append(DrawnUnit(*values))
-    return {index: partial(figure_tables, str(units_dir), own) for index, own in units.items()}
-
-
-def _figure_tables(
-    points: Mapping[int, Asked], found: Sequence[FigureTables]
-) -> dict[str, pd.DataFrame]:
+def _figure_tables(found: Mapping[int, FigureTables]) -> dict[str, pd.DataFrame]:
     """Returns the answers for all points as one table each, with ``point_index``."""
-    asked = dict(zip(points, found, strict=True))
     tables = {}
     for name in FigureTables._fields:
         parts = [
             getattr(answer, name).to_pandas().assign(point_index=index)
-            for index, answer in asked.items()
+            for index, answer in found.items()
         ]
         tables[name] = pd.concat(parts, ignore_index=True) if parts else _NO_ROWS
     return tables

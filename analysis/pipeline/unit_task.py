@@ -83,7 +83,7 @@ def run_unit_task(job: UnitJob, attempt: Attempt) -> UnitFailure | None:
     except Exception as raised:  # one unit's failure is no other's
         error = " ".join(f"{type(raised).__name__}: {raised}".split())
         failure = unit_failure(job, attempt, error, traceback.format_exc())
-        leave_failure(units_dir, failure)
+        write_failure(units_dir, failure)
         return failure
     return None
 
@@ -114,18 +114,6 @@ def unit_failure(
         model=job.model,
         attempts=attempt.before + attempts,
     )
-
-
-def leave_failure(units_dir: Path, failure: UnitFailure) -> None:
-    """Writes why a unit failed.
-
-    Raises:
-        UnitNotWrittenError: if that cannot be written either.
-    """
-    try:
-        write_failure(units_dir, failure)
-    except OSError as error:
-        raise UnitNotWrittenError(error.errno, error.strerror, str(units_dir)) from error
 
 
 def _simulate(

@@ -113,21 +113,17 @@ def judge(
             has said how long it is, its drift is looked at.
     """
     measured = len(course.latency) - warmup_windows
-    if measured < FEWEST_WINDOWS:
-        windows = f"only {measured} window{'s' * (measured != 1)}"
-        return (
-            overloaded(course, warmup_windows)
-            or near_saturation(busy)
-            or Judgement(
-                Verdict.NOT_JUDGED,
-                f"{windows} after the warm-up, {FEWEST_WINDOWS} are needed; lengthen run.measure",
-            )
-        )
+    too_few = measured < FEWEST_WINDOWS
+    otherwise = Judgement(Verdict.STABLE)
+    if too_few:
+        windows = f"only {measured} window{'s' * (measured != 1)} after the warm-up"
+        said = f"{windows}, {FEWEST_WINDOWS} are needed; lengthen run.measure"
+        otherwise = Judgement(Verdict.NOT_JUDGED, said)
     return (
         overloaded(course, warmup_windows)
-        or (None if settled else _unsettled(course, warmup_windows))
+        or (None if settled or too_few else _unsettled(course, warmup_windows))
         or near_saturation(busy)
-        or Judgement(Verdict.STABLE)
+        or otherwise
     )
 
 

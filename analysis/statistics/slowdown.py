@@ -121,7 +121,10 @@ def slowdown_since(
     least = max(min(MATERIAL_STOP_S / window_s, MATERIAL_FALL * len(ended)), FEWEST_WINDOWS_BEFORE)
     during_s = float(spent_s[low:high].sum() / slow)
     longest_s = stays.longest_s[first + low : first + high]
-    if high - low < least and not _waited(spent_s[low:high] - longest_s, slow - len(longest_s)):
+    rest_s = float((spent_s[low:high] - longest_s).sum())
+    # Whether all but the longest took so long that a stop of that length would count.
+    waited = rest_s >= MATERIAL_STOP_S * (slow - len(longest_s))
+    if high - low < least and not waited:
         return None
     from_s = (first + low) * window_s
     if high - low < least or during_s > (high - low) * window_s:
@@ -136,11 +139,6 @@ def slowdown_since(
         during_s=during_s,
         came_back=high < len(ended),
     )
-
-
-def _waited(spent_s: Array, commits: float) -> bool:
-    """Returns whether transactions took so long that a stop of that length would count."""
-    return bool(spent_s.sum() >= MATERIAL_STOP_S * commits)
 
 
 def straggles_from_s(stays: Stays, before: slice) -> float:

@@ -20,6 +20,7 @@ from analysis.study.study_folder import Holder, lock_holder, write_text_whole
 from analysis.study.unit_folder import (
     FAILED_SUFFIX,
     TEMPORARY_PREFIX,
+    UnitNotWrittenError,
     UnitRecord,
     failure_path,
     is_cut,
@@ -50,10 +51,13 @@ def write_failure(units_dir: Path, failure: UnitFailure) -> None:
     """Writes a failure whole.
 
     Raises:
-        OSError: if it cannot be written.
+        UnitNotWrittenError: if it cannot be written.
     """
     text = json.dumps(asdict(failure), indent=1) + "\n"
-    write_text_whole(failure_path(units_dir, failure.unit_hash), text)
+    try:
+        write_text_whole(failure_path(units_dir, failure.unit_hash), text)
+    except OSError as error:
+        raise UnitNotWrittenError(error.errno, error.strerror, str(units_dir)) from error
 
 
 def read_failure(units_dir: Path, unit_hash: str) -> UnitFailure | None:

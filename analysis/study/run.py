@@ -71,10 +71,6 @@ class RunSection(Run):
             raise Wrong(f"is less than run.replications ({first}), the first round; "
                         f"write {first} or more", at="max_replications")  # fmt: skip
 
-    def replications_for(self, values: int) -> int:
-        """Returns how many replications have so many values, two at least."""
-        return max(2, -(-values // self.batches))
-
     @property
     def most_replications(self) -> int:
         """Returns where rounds of replications end."""

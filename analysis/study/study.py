@@ -69,9 +69,8 @@ class Study:
     def replications(self) -> int:
         """How often each variant is run at each point; with ``precision`` in the first round."""
         first = FEW_REPLICATIONS if self.precision is None else FIRST_ROUND
-        return self.run.replications or min(
-            self.run.replications_for(first), self.run.most_replications
-        )
+        of_batches = max(2, -(-first // self.run.batches))
+        return self.run.replications or min(of_batches, self.run.most_replications)
 
     def scenario(self, point: Point, variant: str) -> Scenario:
         """Returns the scenario of one variant at one point, which need not be one of ``points``.
