@@ -12,6 +12,9 @@ from analysis.metrics.catalogue import MetricKey
 from analysis.statistics.saturation import Verdict
 from analysis.study.plan import Plan
 
+if TYPE_CHECKING:
+    import pandas as pd
+
 
 class Request(NamedTuple):
     """A unit that an experiment asks for."""
@@ -66,10 +69,6 @@ class Experiment(ABC):
     def conclusion(self, seen: Seen) -> dict[str, Any]:  # noqa: ARG002
         """Returns what was found, for ``summary.json``."""
         return {}
-
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 
 class SeenUnits(Seen):

@@ -111,9 +111,6 @@ def _figure_tables(found: Mapping[int, FigureTables]) -> dict[str, pd.DataFrame]
     return tables
 
 
-if TYPE_CHECKING:
-    from pyspark import SparkContext
-
 UNITS_AT_ONCE: Final = 25
 EVERYTHING: Final = NeededFacts(None, None, None)
 
@@ -208,14 +205,10 @@ class _Gathered:
         return pd.DataFrame(matrix, columns=columns)
 
 
-if TYPE_CHECKING:
-    from pyspark import SparkContext
-
-
 def read_unit_metrics(
     spark: SparkContext | None,
     units_dir: Path,
-    units: Sequence[tuple[str, UnitRecord]],
+    records: Sequence[UnitRecord],
     keys: Sequence[MetricKey] | None = None,
     batches: int = 1,
 ) -> pd.DataFrame:
@@ -227,7 +220,7 @@ def read_unit_metrics(
     Args:
         spark: its context; None to read facts in this process.
         units_dir: ``results/<study>/units``.
-        units: hash and record of each.
+        records: of the units.
         keys: the numbers wanted, of which only the facts they need are read; None for all.
         batches: of each unit.
 
@@ -235,7 +228,7 @@ def read_unit_metrics(
         ``unit_hash``, ``batch`` (from 0), ``metric``, ``class``, ``stat``, ``unit``, ``value``; a
         number that a batch does not have is absent.
     """
-    parts = parts_of(units, batches)
+    parts = parts_of(records, batches)
     needed = EVERYTHING if keys is None else needed_facts(keys)
     tall = asked_metrics(read_unit_sums(spark, units_dir, parts, needed), parts["measured_s"], keys)
     place = tall.pop("place").to_numpy()
@@ -244,16 +237,7 @@ def read_unit_metrics(
     return tall
 
 
-def parts_of(units: Sequence[tuple[str, UnitRecord]], batches: int) -> pd.DataFrame:
+def parts_of(records: Sequence[UnitRecord], batches: int) -> pd.DataFrame:
     """Returns a row for each batch of each unit, as ``read_unit_sums`` takes them."""
-    table = pd.DataFrame(
-        {
-            "unit_hash": [unit_hash for unit_hash, _ in units],
-            "replication": 0,
-            "window_ns": [record.window_ns for _, record in units],
-            "warmup_windows": [record.warmup_windows for _, record in units],
-            "verdict": [record.verdict for _, record in units],
-            "simulated_s": [record.simulated_ns / NS_PER_S for _, record in units],
-        }
-    )
-    return batches_of(table, batches)
+    alone = {Unit(each.unit_hash, 0, each.variant, 0): each for each in records}
+    return batches_of(units_table(alone), batches)

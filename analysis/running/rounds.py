@@ -182,7 +182,7 @@ def show(settings: RoundSettings, experiment: Experiment, progress: RoundProgres
     from analysis.pipeline.study_tables import read_unit_metrics
 
     spark = settings.starter.readers()
-    records = [(unit.unit_hash, record) for unit, record in fresh.items()]
+    records = list(fresh.values())
     metrics = read_unit_metrics(
         spark,
         Path(settings.job.units_dir).resolve(),
@@ -190,4 +190,4 @@ def show(settings: RoundSettings, experiment: Experiment, progress: RoundProgres
         experiment.keys(),
         settings.job.study.run.batches,
     )
-    progress.seen.take({name: record.verdict for name, record in records}, metrics)
+    progress.seen.take({record.unit_hash: record.verdict for record in records}, metrics)

@@ -169,7 +169,7 @@ def figure(value: float, low: float | None, high: float | None) -> dict[str, Any
 
 
 def _summed(units_dir: Path, units: list[tuple[str, UnitRecord]], parts: int) -> Simulated:
-    tall = read_unit_metrics(None, units_dir, units, batches=parts)
+    tall = read_unit_metrics(None, units_dir, [record for _, record in units], batches=parts)
     tall = tall[tall["stat"] == "mean"]
     verdicts = {Verdict(record.verdict) for _, record in units}
     refused = any(verdict.refused for verdict in verdicts)

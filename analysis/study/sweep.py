@@ -184,6 +184,7 @@ def latin_hypercube(samples: int, dimensions: int, seed: int) -> list[list[float
     """Returns ``samples`` points of ``dimensions`` shares in [0, 1), the same for the same seed.
 
     Of each dimension every interval [i / samples, (i + 1) / samples) has exactly one point.
+    Source: McKay, Beckman, Conover, Technometrics 21(2), 1979; drawn by scipy.stats.qmc.
     """
     from scipy.stats import qmc  # takes half a second, and few studies ask for it
 

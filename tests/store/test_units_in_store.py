@@ -99,7 +99,7 @@ def test_facts_that_only_the_driver_has_are_read_by_it(tmp_path: Path) -> None:
     for unit in UNITS:
         assert run_unit_task(job, Attempt(unit, {})) is None
     done = read_ledger(tmp_path, UNITS).done
-    records = [(unit.unit_hash, record) for unit, record in done.items()]
+    records = list(done.values())
     read = read_unit_metrics(starter.readers(), tmp_path, records)
     assert set(read["unit_hash"]) == {unit.unit_hash for unit in UNITS}
     assert_frame_equal(read, read_unit_metrics(None, tmp_path, records))
