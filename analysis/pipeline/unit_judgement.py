@@ -24,19 +24,18 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from analysis.pipeline.aggregate import read_facts
-from analysis.statistics.fall import (
-    FEWEST_WINDOWS_BEFORE,
-    Fall,
-    comparable,
-    fall_of_throughput,
-    stop_of_work,
-)
+from analysis.statistics.fall import fall_of_throughput, stop_of_work
 from analysis.statistics.intervals import Array
 from analysis.statistics.outage import OVERDUE, Unfinished, missing, outage, piled_up_since
-from analysis.statistics.saturation import UnitCourse, Verdict, judge, overloaded
+from analysis.statistics.saturation import (
+    FEWEST_WINDOWS_BEFORE,
+    UnitCourse,
+    Verdict,
+    judge,
+    overloaded,
+)
 from analysis.statistics.slowdown import (
     Slowdown,
-    Stays,
     Stragglers,
     slowdown_since,
     stragglers_since,
@@ -71,71 +70,59 @@ def judged_unit(folder: Path, scenario: Scenario, simulated_ns: int) -> JudgedUn
     """
     window_ns = scenario.run.window_ns
     facts = _Facts(folder, simulated_ns // window_ns)
-    committed = facts.counted("txns")
+    fixed_ns = first_fixed_ns(scenario.operations, simulated_ns)
+    committed, latency = facts.counted("txns"), _mean_latency(facts)
+    cut = _cut(committed, latency, scenario.run, fixed_ns)
+    done = _first_done(folder, fixed_ns)
+    event_ns = None if done is None else done.at_ns
+    total_s, longest_s = _stays(facts)
     course = UnitCourse(
         begun=facts.counted("txns_started"),
         ended=committed + facts.counted("txn_aborts"),
         committed=committed,
-        latency=_mean_latency(facts),
+        total_s=total_s,
+        longest_s=longest_s,
+        latency=latency,
+        window_s=window_ns / NS_PER_S,
+        cut=cut.observations,
+        before=_before(event_ns, cut.observations, window_ns),
     )
-    fixed_ns = first_fixed_ns(scenario.operations, simulated_ns)
-    cut = _cut(course, scenario.run, fixed_ns)
-    first = cut.observations
-    done = _first_done(folder, fixed_ns)
-    event_ns = None if done is None else done.at_ns
-    before = _before(event_ns, first, window_ns)
-    window_s = window_ns / NS_PER_S
     unfinished = _unfinished(facts)
-    if not (course.begun[first:].any() or committed[first:].any() or unfinished.count):
-        return JudgedUnit(first, Verdict.NOT_JUDGED, NOTHING_BEGAN)
-    fall = _fall(committed, before, event_ns, first, window_ns)
-    overload = overloaded(course, first)
-    stays = _stays(facts)
-    slowness = None if overload else _slowness(facts, committed, stays, before, first, window_s)
-    stopped = outage(committed, unfinished, fall, first, slowness) or piled_up_since(
-        course, before, first, window_s
-    )
-    ended_s = stays.total_s + facts.counted("txn_aborted_ns") / NS_PER_S
-    untold = missing(course, first, float(ended_s[first:].sum()), unfinished, window_s)
+    measured = slice(course.cut, None)
+    if not (course.begun[measured].any() or committed[measured].any() or unfinished.count):
+        return JudgedUnit(course.cut, Verdict.NOT_JUDGED, NOTHING_BEGAN)
+    fall = fall_of_throughput(course)
+    if fall is None and event_ns is not None:
+        fall = stop_of_work(course, event_ns // window_ns)
+    overload = overloaded(course)
+    slowness = None if overload else _slowness(facts, course)
+    stopped = outage(course, unfinished, fall, slowness) or piled_up_since(course)
+    ended_s = total_s + facts.counted("txn_aborted_ns") / NS_PER_S
+    untold = missing(course, float(ended_s[measured].sum()), unfinished)
     if done is not None and fixed_ns is not None:
-        found = stopped or overload or untold
-        found = found or not_judged(fixed_ns, done, committed, stays, before)
+        found = stopped or overload or untold or not_judged(course, fixed_ns, done)
     else:
-        busy = _busy_shares(facts, first)
-        found = judge(course, first, busy, settled=cut.settled)
+        found = judge(course, _busy_shares(facts, course.cut), settled=cut.settled)
         if found.verdict is Verdict.STABLE and done is not None:
-            found = unsteady(done, committed, first, before) or found
+            found = unsteady(course, done) or found
         if untold is not None and found.verdict.carried:
             found = untold
         if stopped is not None and (event_ns is not None or found.verdict.carried):
             found = stopped
-    return JudgedUnit(first, found.verdict, found.reason)
+    return JudgedUnit(course.cut, found.verdict, found.reason)
 
 
-def _fall(
-    committed: Array, before: slice, event_ns: int | None, cut: int, window_ns: int
-) -> Fall | None:
-    """Returns how throughput fell after the first event, or stopped; None: it did not."""
-    window_s = window_ns / NS_PER_S
-    fall = fall_of_throughput(committed, before, cut, window_s)
-    if fall is None and event_ns is not None:
-        fall = stop_of_work(committed, event_ns // window_ns, cut, window_s)
-    return fall
-
-
-def _slowness(
-    facts: _Facts, committed: Array, stays: Stays, before: slice, cut: int, window_s: float
-) -> Slowdown | Stragglers | None:
+def _slowness(facts: _Facts, course: UnitCourse) -> Slowdown | Stragglers | None:
     """Returns how transactions took far longer, all of them for a while or some; None: no."""
-    if not comparable(committed[before]):
+    if not course.comparable:
         return None
-    slowdown = slowdown_since(committed, stays, before, cut, window_s)
+    slowdown = slowdown_since(course)
     if slowdown is not None:
         return slowdown
-    first = bucket_of(math.ceil(straggles_from_s(stays, before) * NS_PER_S)) + 1
+    first = bucket_of(math.ceil(straggles_from_s(course) * NS_PER_S)) + 1
     ended = facts.rows(HISTOGRAM, "txn_latency")
     far = facts.by_window(ended.filter(pc.field("bucket") >= first), "count")
-    return stragglers_since(committed, stays, far, before, cut, window_s)
+    return stragglers_since(course, far)
 
 
 def _first_done(folder: Path, fixed_ns: int | None) -> Done | None:
@@ -183,24 +170,21 @@ def _unfinished(facts: _Facts) -> Unfinished:
     )
 
 
-def _stays(facts: _Facts) -> Stays:
-    """Returns how long the transactions took that were committed in each window."""
+def _stays(facts: _Facts) -> tuple[Array, Array]:
+    """Returns by window how long those took that were committed, in seconds: sum and longest."""
     ended = facts.rows(MOMENTS, "txn_latency")
     longest_ns = np.zeros(max(facts.windows, pc.max(ended["window"]).as_py() or 0) + 1)
     np.maximum.at(longest_ns, ended["window"].to_numpy(), ended["max"].to_numpy())
-    return Stays(
-        total_s=facts.by_window(ended, "sum") / NS_PER_S,
-        longest_s=longest_ns[: facts.windows] / NS_PER_S,
-    )
+    return facts.by_window(ended, "sum") / NS_PER_S, longest_ns[: facts.windows] / NS_PER_S
 
 
-def _cut(course: UnitCourse, run: Run, until_ns: int | None) -> Cut:
+def _cut(committed: Array, latency: Array, run: Run, until_ns: int | None) -> Cut:
     """Returns the cut in windows; ``settled`` is False where it was said, not found."""
-    windows = len(course.latency)
+    windows = len(latency)
     if run.warmup_ns is not None:
         return Cut(min(-(-run.warmup_ns // run.window_ns), max(windows - 1, 0)), settled=False)
     end = windows if until_ns is None else min(until_ns // run.window_ns, windows)
-    cuts = [mser_cut(course.committed[:end]), mser_cut(course.latency[:end])]
+    cuts = [mser_cut(committed[:end]), mser_cut(latency[:end])]
     return Cut(max(cut.observations for cut in cuts), all(cut.settled for cut in cuts))
 
 

@@ -24,7 +24,6 @@ from scipy.special import stdtr
 
 from analysis.statistics.amounts import number_of, seconds
 from analysis.statistics.fall import Fall
-from analysis.statistics.intervals import Array
 from analysis.statistics.saturation import (
     OVERLOAD_LEVEL,
     Judgement,
@@ -66,24 +65,20 @@ class Unfinished:
         return self.count > 0 and self.oldest_s > self.longest_s / OVERDUE
 
 
-def missing(
-    course: UnitCourse, cut: int, ended_s: float, unfinished: Unfinished, window_s: float
-) -> Judgement | None:
+def missing(course: UnitCourse, ended_s: float, unfinished: Unfinished) -> Judgement | None:
     """Returns the verdict of a unit whose latencies leave out the longest waits; None: they do not.
 
     Args:
         course: of the whole unit.
-        cut: windows of warm-up.
         ended_s: time that the transactions took together that ended after the cut.
         unfinished: at the end of the run.
-        window_s: length of a window.
     """
-    measured = len(course.begun) - cut
+    measured = len(course.begun) - course.cut
     if measured < FEWEST_WINDOWS or not unfinished.count:
         return None
-    backlog = np.cumsum(course.begun - course.ended)[cut:]
+    backlog = np.cumsum(course.begun - course.ended)[course.cut :]
     # What began before the cut is in both.
-    untold_s = min(float(backlog.sum()) * window_s - ended_s, unfinished.ages_s)
+    untold_s = min(float(backlog.sum()) * course.window_s - ended_s, unfinished.ages_s)
     if untold_s <= MATERIAL_MISSING * ended_s:
         return None
     words = unfinished_words(unfinished.count, unfinished.oldest_s)
@@ -97,22 +92,20 @@ def unfinished_words(count: float, oldest_s: float) -> str:
 
 
 def outage(
-    committed: Array,
+    course: UnitCourse,
     unfinished: Unfinished,
     fall: Fall | None,
-    cut: int,
     slowdown: Slowdown | Stragglers | None = None,
 ) -> Judgement | None:
     """Returns the verdict of a unit in which work stopped or suffered; None: it did not.
 
     Args:
-        committed: transactions by window from the beginning; shape (windows,).
+        course: of the whole unit.
         unfinished: at the end of the run.
         fall: from ``fall_of_throughput``.
-        cut: windows of warm-up.
         slowdown: from ``slowdown_since`` or ``stragglers_since``.
     """
-    measured = committed[cut:]
+    measured = course.committed[course.cut :]
     nothing = len(measured) >= FEWEST_WINDOWS and unfinished.count > 0 and not measured.any()
     stopped = fall is not None and fall.stopped
     said = [fall.words] if fall is not None else []
@@ -132,22 +125,14 @@ def outage(
     return Judgement(Verdict.DEGRADED, "; ".join(said)) if said else None
 
 
-def piled_up_since(
-    course: UnitCourse, before: slice, cut: int, window_s: float
-) -> Judgement | None:
+def piled_up_since(course: UnitCourse) -> Judgement | None:
     """Returns the verdict of a unit that carried its load until something was done to the cluster.
 
     None: nothing piles up, or no faster since then (Welch's t test), or that is not known.
-
-    Args:
-        course: of the whole unit.
-        before: windows to compare with; something was first done in the next.
-        cut: windows of warm-up.
-        window_s: length of a window.
     """
-    growth = course.begun - course.ended
+    growth, before = course.begun - course.ended, course.before
     usual, after = growth[before], growth[before.stop :]
-    if min(len(usual), len(after)) < FEWEST_WINDOWS or overloaded(course, cut) is None:
+    if min(len(usual), len(after)) < FEWEST_WINDOWS or overloaded(course) is None:
         return None
     error = np.sqrt(usual.var(ddof=1) / len(usual) + after.var(ddof=1) / len(after))
     faster = float(after.mean() - usual.mean())
@@ -155,5 +140,5 @@ def piled_up_since(
     if faster <= 0 or (error and stdtr(freedom, -faster / error) > OVERLOAD_LEVEL):
         return None
     left = int(growth.sum())
-    since = f"transactions have piled up since {before.stop * window_s:.2f} s"
+    since = f"transactions have piled up since {before.stop * course.window_s:.2f} s"
     return Judgement(Verdict.DEGRADED, f"{since}: at the end {left:,} had not ended")
