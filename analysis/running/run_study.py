@@ -9,7 +9,6 @@ from typing import Any, Final
 
 import yaml
 
-from analysis.experiments.choose import experiment_of
 from analysis.pipeline.object_store import ObjectStore
 from analysis.pipeline.session import SparkStarter, stop_spark
 from analysis.pipeline.spark_master import is_local
@@ -18,7 +17,7 @@ from analysis.program import command
 from analysis.report.manifest import is_finished, present_summary
 from analysis.running.listener import RunListener
 from analysis.running.results import StudyResult, sum_up, write_results
-from analysis.running.rounds import Plots, RoundSettings, run_rounds
+from analysis.running.rounds import Plots, Rounds, RoundSettings
 from analysis.statistics.amounts import count
 from analysis.study.finished_study import FinishedStudy
 from analysis.study.load import load_study
@@ -124,11 +123,11 @@ def _unchanged(settings: RoundSettings, begun_s: float) -> StudyResult | None:
 
 def _run_units(settings: RoundSettings, listener: RunListener, begun_s: float) -> FinishedStudy:
     study = settings.job.study
-    experiment, plan = experiment_of(study), Plan(study)
-    progress = run_rounds(settings, experiment, plan, listener)
-    if progress.failed_before:
-        listener.left_alone(progress.failed_before)
-    return progress.finished(settings, experiment, study.name, begun_s)
+    rounds = Rounds(settings, Plan(study))
+    rounds.run(listener)
+    if rounds.failed_before:
+        listener.left_alone(rounds.failed_before)
+    return rounds.finished(study.name, begun_s)
 
 
 def _check_whole(run: FinishedStudy) -> None:
