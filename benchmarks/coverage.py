@@ -30,11 +30,10 @@ import yaml
 from scipy.optimize import brentq
 
 from analysis.metrics.catalogue import QUANTILES
-from analysis.pipeline.run_units import run_units
+from analysis.pipeline.run_units import Watch, run_units
 from analysis.pipeline.session import SparkStarter, stop_spark
 from analysis.pipeline.study_tables import read_study_tables
 from analysis.pipeline.unit_task import UnitJob
-from analysis.pipeline.watch import Watch
 from analysis.report.summary import study_summary
 from analysis.study.finished_study import FinishedStudy
 from analysis.study.ledger import read_ledger

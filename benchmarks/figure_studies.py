@@ -18,7 +18,8 @@ from typing import Final
 
 from analysis.study.load import load_study
 from analysis.study.study import Study as AskedStudy
-from analysis.validation.studies import STUDIES as ANCHOR_STUDIES
+from analysis.validation.figures import STUDIES as ANCHOR_STUDIES
+from analysis.validation.figures import file_of
 from benchmarks import explain_errors
 from benchmarks.documents import ROOT, written_files
 from benchmarks.estimate_beside import SCENARIOS
@@ -182,7 +183,7 @@ STUDIES: Final[Mapping[str, Study]] = {
     "validation": Study(
         ("validate --write",),
         "validation",
-        finds=tuple(each.file for each in ANCHOR_STUDIES.values()),
+        finds=tuple(map(file_of, ANCHOR_STUDIES)),
     ),
     "sysbench_workloads": _shipped(
         "sysbench_workloads", "scenarios/validation", tables={"sysbench_workloads": _SYSBENCH}

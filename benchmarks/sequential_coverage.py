@@ -17,8 +17,7 @@ from typing import Final
 
 import numpy as np
 
-from analysis.statistics.intervals import Array, half_widths
-from analysis.statistics.precision import replications_needed
+from analysis.statistics.intervals import Array, half_widths, replications_needed
 from analysis.statistics.warmup import mser_cut
 from benchmarks.queue_units import QueueRun, QueueScenario, simulate
 from sim.units import NS_PER_MS, NS_PER_S

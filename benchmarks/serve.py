@@ -25,9 +25,9 @@ from time import perf_counter, process_time
 from typing import Final
 from urllib.request import urlopen
 
-from analysis.study.folder_lock import folder_lock
 from analysis.study.load import load_study
 from analysis.study.parquet_sink import PROGRESS_FILE, ParquetSink
+from analysis.study.study_folder import folder_lock
 from analysis.study.unit_folder import TEMPORARY_PREFIX
 from sim.simulation import SimulatedUnit
 

@@ -24,7 +24,7 @@ from statistics import median
 from time import perf_counter, process_time
 from typing import TYPE_CHECKING, Any, Final
 
-from analysis.pipeline.watch import Watch
+from analysis.pipeline.run_units import Watch
 from analysis.study.plan import Plan
 from analysis.study.units import Unit
 from benchmarks.ten_thousand import ROOT, SCENARIO, finished_study

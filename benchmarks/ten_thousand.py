@@ -83,10 +83,9 @@ def aggregate(out: Path, master: str) -> dict[str, Any]:
     """Aggregates in this process; returns seconds, fact rows, and peaks in MiB."""
     from analysis.pipeline.batches import batches_of
     from analysis.pipeline.session import SparkStarter, stop_spark
-    from analysis.pipeline.study_tables import units_table
-    from analysis.pipeline.unit_sums import read_unit_sums
+    from analysis.pipeline.study_tables import read_unit_sums, units_table
     from analysis.study.ledger import read_ledger
-    from analysis.study.plan_file import read_plan
+    from analysis.study.units import read_plan
 
     known = read_plan(out)
     if known is None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from analysis.experiments.choose import experiment_of
-from analysis.experiments.seen_units import SeenUnits
+from analysis.experiments.experiment import SeenUnits
 from analysis.study.plan import Plan
 from analysis.study.study import Study
 from analysis.study.units import Unit

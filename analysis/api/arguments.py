@@ -26,10 +26,7 @@ def scenario_of(given: object) -> Source:
     """
     if isinstance(given, Mapping):
         return given
-    text = _text_of("scenario", given, "a file's name, pessim:NAME or a dictionary")
-    if not text:
-        raise ValueError("scenario is empty; write a file's name, pessim:NAME or a dictionary")
-    return text
+    return _text_of("scenario", given, "a file's name, pessim:NAME or a dictionary", ValueError)
 
 
 def folder_of(given: object) -> str:
@@ -39,10 +36,7 @@ def folder_of(given: object) -> str:
         TypeError: if it is no name.
         StudyFolderError: if it is empty.
     """
-    name = _text_of("folder", given, "its name")
-    if not name:
-        raise StudyFolderError("folder is empty; write its name")
-    return name
+    return _text_of("folder", given, "its name", StudyFolderError)
 
 
 def changes_of(given: object) -> dict[str, Any]:
@@ -108,9 +102,11 @@ def master_of(given: object) -> str:
     return master
 
 
-def _text_of(name: str, given: object, what: str) -> str:
+def _text_of(name: str, given: object, what: str, if_empty: type[Exception] | None = None) -> str:
     if isinstance(given, str | PathLike):
         text = fspath(given)
+        if not text and if_empty is not None:
+            raise if_empty(f"{name} is empty; write {what}")
         if isinstance(text, str):
             return text
     raise TypeError(f"{name} is {_shown(given)}; write {what}")

@@ -21,16 +21,14 @@ from analysis.api.arguments import (
 )
 from analysis.api.study import OpenedStudy
 from analysis.lint.scenario_lint import scenario_warnings
-from analysis.pipeline.object_store import ObjectStore, is_address
+from analysis.pipeline.store_copy import place_of
 from analysis.report.explained import explained
 from analysis.report.explained_table import explained_table
-from analysis.running.progress_listener import ProgressListener
+from analysis.running.listener import ProgressListener
 from analysis.running.rounds import Plots
 from analysis.running.run_study import run_study
-from analysis.study.from_python import override_texts
-from analysis.study.load import load_study
-from analysis.study.shipped import shipped_files, shipped_name
-from analysis.study.study import Study
+from analysis.study.load import load_study, shipped_scenarios
+from analysis.study.overrides import override_texts
 from analysis.study.study_folder import study_folder
 
 _ONE_AT_A_TIME: Final = threading.Lock()
@@ -74,7 +72,10 @@ def run(
     """
     drawn, runs_on, changes = plots_of(plots), master_of(master), changes_of(set)
     study = load_study(scenario_of(scenario), changes, whole_of(seed), whole_of(replications))
-    where, store = _place_of(folder, scenario, study, changes, seed)
+    of_file = not isinstance(scenario, Mapping)
+    name = study.name if of_file else f"{study.name}_{study.digest[:8]}"
+    usual = study_folder(name, override_texts(changes) if of_file else (), seed)
+    where, store = place_of(None if folder is None else folder_of(folder), usual)
     told = ProgressListener() if progress else None
     chosen = folder is not None and store is None
     with _ONE_AT_A_TIME:
@@ -82,23 +83,6 @@ def run(
             study, where, runs_on, store=store, plots=drawn, listener=told, same_question=chosen
         )
     return OpenedStudy(where)
-
-
-def _place_of(
-    folder: str | Path | None,
-    scenario: Source,
-    study: Study,
-    changes: Mapping[str, Any],
-    seed: int | None,
-) -> tuple[Path, ObjectStore | None]:
-    """Returns a study's folder, and the store that it is a copy of, if it is one."""
-    named = None if folder is None else folder_of(folder)
-    store = None if named is None or not is_address(named) else ObjectStore.at(named)
-    if named is None or store is not None:
-        of_file = not isinstance(scenario, Mapping)
-        name = study.name if of_file else f"{study.name}_{study.digest[:8]}"
-        return study_folder(name, override_texts(changes) if of_file else (), seed), store
-    return Path(named), None
 
 
 def open_study(folder: str | Path) -> OpenedStudy:
@@ -146,8 +130,4 @@ def check(scenario: Source, *, set: Mapping[str, Any] | None = None) -> list[str
 
 def scenarios() -> pd.DataFrame:
     """Returns the scenarios that come with the program: ``name``, and ``about``, its question."""
-    files = shipped_files(".", "cookbook")
-    return pd.DataFrame({
-        "name": [shipped_name(file) for file in files],
-        "about": [" ".join(load_study(file).about.split()) for file in files],
-    })  # fmt: skip
+    return pd.DataFrame(shipped_scenarios())[["name", "about"]]

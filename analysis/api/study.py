@@ -3,25 +3,33 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from html import escape
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import pandas as pd
 
 from analysis.api.arguments import folder_of
-from analysis.api.claims import expectation_table
-from analysis.api.edition import Edition
 from analysis.api.plots import StudyPlots
 from analysis.api.ratios import compared, of_figure, warn_of_capacity, warn_of_gaps
 from analysis.metrics.catalogue import MetricKey
+from analysis.metrics.row_table import POINT, RowTable
 from analysis.page.escaping import one_line
 from analysis.program import command
-from analysis.report.tidy import CAPACITY, COMPARISONS, SENSITIVITY, SUMMARY, UNITS, read_table
-from analysis.study.answer_file import said_in, sentences
-from analysis.study.plan_file import read_plan
+from analysis.report.tidy import (
+    CAPACITY,
+    COMPARISONS,
+    SENSITIVITY,
+    SUMMARY,
+    UNITS,
+    beside_points,
+    read_table,
+)
 from analysis.study.study_folder import StudyFolderError, no_study
+from analysis.study.study_outcome import said_in, sentences
+from analysis.study.units import read_plan
 
 
 class NotAskedError(StudyFolderError, AttributeError):
@@ -41,7 +49,7 @@ class OpenedStudy:
         self.folder = folder = Path(folder_of(folder))
         if not (folder / "scenario.yaml").is_file():
             raise StudyFolderError(no_study(folder, "scenario.yaml"))
-        self._edition = Edition(folder)
+        self._edition = _edition(folder)
         try:
             text = (folder / "summary.json").read_text(encoding="utf-8")
             self.document: dict[str, Any] = json.loads(text)
@@ -105,7 +113,7 @@ class OpenedStudy:
     @cached_property
     def expectations(self) -> pd.DataFrame:
         """A row a claim of the scenario and point: its bounds, what was found, whether it holds."""
-        self._edition.refuse_changed()
+        self._refuse_changed()
         return expectation_table(self.document["expectations"], read_plan(self.folder).points)
 
     def compare(self, figure: str | None = None, baseline: str | None = None) -> pd.DataFrame:
@@ -138,12 +146,24 @@ class OpenedStudy:
     @cached_property
     def plot(self) -> StudyPlots:
         """The pictures of the report as figures: ``study.plot.lock_latency()``."""
-        return StudyPlots(self.folder, self.document, self._edition.refuse_changed)
+        return StudyPlots(self.folder, self.document, self._refuse_changed)
 
     @property
     def report(self) -> Path:
         """The page with everything."""
         return self.folder / "report.html"
+
+    def _refuse_changed(self) -> None:
+        """Refuses a folder that holds something else than when it was opened.
+
+        Raises:
+            StudyFolderError: if it does.
+        """
+        if _edition(self.folder) != self._edition:
+            raise StudyFolderError(
+                f"{self.folder}: was run again since this study was opened, and has other results "
+                "now; open it again"
+            )
 
     def _asked(self, name: str) -> pd.DataFrame:
         if name not in self.document:
@@ -152,12 +172,52 @@ class OpenedStudy:
 
     def _table(self, name: str) -> pd.DataFrame:
         """Returns a table of the study that was opened, and of no later one."""
-        self._edition.refuse_changed()
+        self._refuse_changed()
         found = read_table(self.folder, name)
-        self._edition.refuse_changed()
+        self._refuse_changed()
         return found
+
+
+def _edition(folder: Path) -> tuple[str, Any]:
+    """Returns the scenario of a folder, and the digest of what its summary is made of.
+
+    A run that changes one of them writes the scenario first and the manifest last, so that between
+    two looks that find both the same, the tables are the same, too.
+    """
+    try:
+        scenario = (folder / "scenario.yaml").read_text(encoding="utf-8")
+    except (OSError, ValueError):
+        scenario = ""
+    try:
+        manifest = (folder / "manifest.json").read_text(encoding="utf-8")
+        return scenario, json.loads(manifest)["made_of"]
+    except (OSError, ValueError, LookupError, TypeError):
+        return scenario, None
 
 
 def _shown(text: str) -> str:
     """Returns text as HTML that shows it, whatever a scenario says."""
     return escape(one_line(text))
+
+
+_COLUMNS: Final = (
+    "variant", "against", "metric", "class", "stat", "below", "above", "value", "holds", "refuted",
+    "reason",
+)  # fmt: skip
+_KINDS: Final = {"below": float, "above": float, "value": float, "holds": bool, "refuted": bool}
+
+
+def expectation_table(
+    claims: Sequence[Mapping[str, Any]], points: Sequence[Mapping[str, Any]]
+) -> pd.DataFrame:
+    """Returns a row a claim and point, with the same columns whatever is claimed.
+
+    Args:
+        claims: as ``summary.json`` has them.
+        points: of the study.
+    """
+    found = [dict(claim["point"]) for claim in claims]
+    known = [*points, *(point for point in found if point not in points)]
+    table = RowTable.from_rows(claims, known)
+    rest = table.columns.reindex(columns=list(_COLUMNS)).astype(object).astype(_KINDS)
+    return beside_points(known, table.columns[POINT], rest)

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Final
 
-from analysis.calibration.disk_ceilings import STREAM
 from analysis.calibration.disk_fit import ALLOWED, LEVELS, RunFit
-from analysis.calibration.disk_profile import DiskProfile
+from analysis.calibration.disk_profile import STREAM, DiskProfile
 from analysis.calibration.fio_file import FioRun
 from sim.scenario.quantities import BANDWIDTH
 from sim.scenario.schema.hardware import LsmSpec

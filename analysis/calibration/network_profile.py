@@ -1,23 +1,81 @@
-"""A network's profile as YAML: round trips inside a zone, and the bandwidth of a port."""
+"""A network: what one file says of it, and the profile of several as YAML.
+
+That is round trips inside a zone, and the bandwidth of a port.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Final
 
-from analysis.calibration.histogram import at_rank
-from analysis.calibration.iperf3_file import TOOL as IPERF3
-from analysis.calibration.network_part import NetworkPart
+from analysis.calibration.histogram import Pairs, at_rank, from_bins
 from analysis.calibration.profile_text import Part, file_text, plain, shape
 from analysis.calibration.refusal import CalibrationError
 from analysis.study.interpolation import rounded
 from sim.scenario.quantities import BANDWIDTH, DURATION
 
+IPERF3: Final = "iperf3"
 _ORDER: Final = ("sockperf --full-log", "sockperf", "ping", IPERF3)
 """Whose round trips are taken first: those of a small request through sockets, then the rest."""
 _TOLD: Final = (0.1, 0.5, 0.9, 0.99, 0.999)
 _LEAST_BYTES_PER_S: Final = 100_000
+
+FEWEST: Final = 100
+"""Round trips below which p99 rests on nothing."""
+FOR_TAIL: Final = 1_000
+"""Round trips below which p99.9 is unknown."""
+LONGEST_NS: Final = 60 * 10**9
+
+
+@dataclass(frozen=True, slots=True)
+class NetworkPart:
+    """What one file says of a network."""
+
+    path: Path
+    tool: str
+    count: int
+    """Round trips that were measured; 0: none."""
+    quantiles: Pairs = ()
+    mean_ns: float = 0.0
+    """Of a round trip, where only this and the deviation are known."""
+    deviation_ns: float = 0.0
+    bytes_per_s: float = 0.0
+    remarks: tuple[str, ...] = ()
+
+
+def check_count(path: Path, count: int) -> None:
+    """Refuses what is too little.
+
+    Raises:
+        CalibrationError: if p99 would rest on nothing.
+    """
+    if count < FEWEST:
+        remedy = f"measure {FOR_TAIL:,} or more, such as ping -c 10000 -i 0.002"
+        raise CalibrationError(path, "", f"{count} round trips are too few for a tail; {remedy}")
+
+
+def of_samples(
+    path: Path, tool: str, times_ns: Sequence[float], remarks: Iterable[str]
+) -> NetworkPart:
+    """Returns what single round trips say.
+
+    Raises:
+        CalibrationError: if they are too few.
+    """
+    check_count(path, len(times_ns))
+    said = list(remarks)
+    if len(times_ns) < FOR_TAIL:
+        said.append(f"{len(times_ns)} round trips say nothing of p99.9; measure {FOR_TAIL:,}")
+    whole = [round(time) for time in times_ns]
+    mean = sum(whole) / len(whole)
+    histogram = from_bins(Counter(whole), mean, min(whole), max(whole))
+    known = tuple(
+        (rank, ns) for rank, ns in histogram.pairs() if rank == 1 or (1 - rank) * len(whole) >= 1
+    )
+    return NetworkPart(path, tool, len(whole), known, mean, remarks=tuple(said))
 
 
 @dataclass(frozen=True, slots=True)

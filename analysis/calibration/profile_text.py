@@ -12,7 +12,7 @@ from analysis.calibration.disk_crowding import Crowded
 from analysis.calibration.disk_profile import DiskProfile
 from analysis.calibration.fio_file import FioRun
 from analysis.calibration.histogram import Pairs
-from analysis.study.yaml_text import yaml_text
+from analysis.study.documents import yaml_text
 from sim.scenario.quantities import BANDWIDTH, DURATION, SIZE
 from sim.scenario.section import Document
 

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Final
 
 from analysis.calibration.histogram import ascending
-from analysis.calibration.network_part import LONGEST_NS, NetworkPart, check_count, of_samples
+from analysis.calibration.network_profile import LONGEST_NS, NetworkPart, check_count, of_samples
 from analysis.calibration.refusal import CalibrationError
 
 _PARTS: Final = 4

@@ -90,26 +90,11 @@ class _Totals:
 def costs_of(growths: Sequence[Growth]) -> list[Cost]:
     """Returns what the growth of TiKV's metrics says of each CPU cost."""
     totals = _Totals(growths)
-    read, command = _read(totals), _command(totals)
-    message, apply = _message(totals), _apply(totals)
-    return [
-        _grpc(totals),
-        read,
-        _contained("tikv_row", read),
-        command,
-        _contained("tikv_key", command),
-        _contained("tikv_load_lock", command),
-        _contained("tikv_record", command),
-        _contained("tikv_finish", command),
-        message,
-        _contained("store_visit", message),
-        _contained("log_byte", message),
-        _contained("raftdb_record", message),
-        apply,
-        _contained("apply_record", apply),
-        _contained("kvdb_record", apply),
-        *_UNTOLD,
-    ]
+    costs = []
+    for cost_of, contained in _CONTAINED.items():
+        found = cost_of(totals)
+        costs += [found, *(_contained(key, found) for key in contained)]
+    return [*costs, *_UNTOLD]
 
 
 _UNTOLD: Final = (
@@ -177,6 +162,16 @@ def _apply(totals: _Totals) -> Cost:
     why = "time to apply a batch of a region; an upper end"
     needs = f"{_CPU}{{name=~'apply_.*'}} and {_PROPOSED} by type, or {_APPLY} (_sum, _count)"
     return _cost(key, totals.seconds(_APPLY), totals.count(_APPLY), why, needs)
+
+
+_CONTAINED: Final = {
+    _grpc: (),
+    _read: ("tikv_row",),
+    _command: ("tikv_key", "tikv_load_lock", "tikv_record", "tikv_finish"),
+    _message: ("store_visit", "log_byte", "raftdb_record"),
+    _apply: ("apply_record", "kvdb_record"),
+}
+"""What gives each cost, and the costs that it contains."""
 
 
 def _cost(key: str, seconds: float | None, count: float | None, why: str, needs: str = "") -> Cost:

@@ -1,18 +1,27 @@
-"""A ``tikv.toml``, and what its cluster's metrics say of CPU costs, as YAML."""
+"""A ``tikv.toml``, and what its cluster's metrics say of CPU costs, as YAML.
+
+``tikv_unmodelled.yaml`` says of keys that the model does not have what each means for an answer,
+with the source of their defaults. Law: of the patterns that match a key the one with the most
+letters speaks for it. Whether a value is TiKV's default is said beside the key: then only the model
+departs from a usual cluster, not this cluster as well.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
+from fnmatch import fnmatchcase
+from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
+import yaml
+
 from analysis.calibration.profile_text import Part, document_of, file_text, plain
-from analysis.calibration.prometheus_file import Growth
+from analysis.calibration.prometheus_file import Growth, read_stages, together
 from analysis.calibration.refusal import CalibrationError, read_text
-from analysis.calibration.tikv_costs import Cost, costs_of
-from analysis.calibration.tikv_unmodelled import effects
+from analysis.calibration.tikv_costs import KNOWN, Cost, costs_of
 from sim.scenario.quantities import SIZE
 from sim.scenario.schema.hardware import CACHE_SHARE, CpuCosts
 from sim.scenario.section import keys_of
@@ -21,6 +30,7 @@ from sim.scenario.tikv_toml import (
     TikvToml,
     TikvTomlError,
     read_tikv_toml,
+    same_value,
     size_bytes,
 )
 from sim.units import GIB, MIB
@@ -56,6 +66,20 @@ class TikvProfile:
         """The profile as a file that a scenario can extend."""
         head = f"TiKV as in {self.file.name}. For a scenario: extends: FILE"
         return file_text([head], self.parts)
+
+
+def read_tikv(tomls: Sequence[Path], prometheus: Iterable[Path]) -> TikvProfile:
+    """Returns what the one ``tikv.toml`` that is given and answers of Prometheus say.
+
+    Raises:
+        CalibrationError: if a file cannot be used.
+    """
+    if len(tomls) != 1:
+        message = f"{len(tomls)} are given; write one tikv.toml, metrics after --prometheus"
+        raise CalibrationError(tomls[1], "", message)
+    files = dict.fromkeys(prometheus)
+    growths = together(each for file in files for each in read_stages(file, KNOWN))
+    return tikv_of(tomls[0], growths)
 
 
 def tikv_of(path: Path, growths: Sequence[Growth]) -> TikvProfile:
@@ -154,3 +178,35 @@ def _meant(toml: TikvToml) -> list[str]:
         if near and near[0].partition(".")[0] == key.partition(".")[0]:
             said.append(f"{plain(key)}: not modelled; is {near[0]} meant")
     return [f"{line}?" for line in said]
+
+
+UNKNOWN: Final = "Not among the keys known to matter; look it up if you changed it on purpose."
+
+
+@cache
+def _by_pattern() -> dict[str, tuple[str, str | int | bool | None]]:
+    """Returns by pattern of keys what the model does instead, and TiKV's default."""
+    text = Path(__file__).with_name("tikv_unmodelled.yaml").read_text(encoding="utf-8")
+    return {
+        pattern: (said["effect"], default)
+        for said in yaml.safe_load(text)
+        for pattern, default in said["keys"].items()
+    }
+
+
+def effects(keys: Iterable[str], written: Mapping[str, object]) -> dict[str, list[str]]:
+    """Returns keys by what not having them means for an answer, as texts in order of first use.
+
+    Args:
+        keys: of a ``tikv.toml``, none of them modelled.
+        written: their values; one that is TiKV's default is said to be.
+    """
+    found: dict[str, list[str]] = {}
+    known = _by_pattern()
+    for key in keys:
+        matching = (pattern for pattern in known if fnmatchcase(key, pattern))
+        pattern = max(matching, key=lambda each: len(each.replace("*", "")), default="")
+        effect, default = known.get(pattern, (UNKNOWN, None))
+        at_default = default is not None and same_value(written[key], default)
+        found.setdefault(effect, []).append(f"{key} (TiKV's default)" if at_default else key)
+    return found

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import os
 import signal
 import sys
 from difflib import get_close_matches
@@ -68,7 +69,7 @@ def main(arguments: list[str] | None = None) -> int:
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")
     try:
-        if completion.is_asked():
+        if completion.VARIABLE in os.environ:
             completion.prepare(_known_commands())
         words = with_default_command(sys.argv[1:] if arguments is None else arguments)
         words = with_an_option_a_file(words)

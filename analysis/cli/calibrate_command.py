@@ -14,6 +14,7 @@ from typing import Any, Final
 from rich.console import Console
 
 from analysis.calibration.disk_fit import fits, predictions
+from analysis.calibration.disk_profile import read_disks
 from analysis.calibration.disk_report import (
     advice,
     blind_lines,
@@ -21,8 +22,10 @@ from analysis.calibration.disk_report import (
     fit_lines,
     remarks,
 )
+from analysis.calibration.network_file import read_networks
+from analysis.calibration.network_profile import network_of
 from analysis.calibration.profile_text import yaml_of
-from analysis.calibration.read_files import read_disks, read_network_files, read_tikv
+from analysis.calibration.tikv_profile import read_tikv
 from analysis.cli.failures import ExitStatus
 from analysis.cli.measurement_app import CalibrateCommand
 from analysis.cli.new_files import write_new
@@ -52,7 +55,7 @@ def _disk(request: CalibrateCommand) -> int:
 
 
 def _network(request: CalibrateCommand) -> int:
-    network = read_network_files(request.files, request.name)
+    network = network_of(read_networks(request.files), request.name)
     written = _write(request, {request.name: network.text})
     _tell(request, network.document, list(network.lines), written)
     return ExitStatus.FINE

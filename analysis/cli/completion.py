@@ -18,6 +18,7 @@ from typing import Final
 from analysis.program import IS_INSTALLED, NAME, SCRIPT
 
 VARIABLE: Final = "_RUN_SIM_COMPLETE"
+"""Set where a shell wants to know what may come next."""
 _ARGUMENTS: Final = "_TYPER_COMPLETE_ARGS"
 
 SHELLS: Final = ("bash", "zsh", "fish")
@@ -34,11 +35,6 @@ def completion_script(shell: str) -> str:
     call = shlex.join([sys.executable, *ours])
     script = files(__package__).joinpath("assets", f"completion.{shell}").read_text("utf-8")
     return script.replace("@VARIABLE@", VARIABLE).replace("@CALL@", call)
-
-
-def is_asked() -> bool:
-    """Returns whether a shell wants to know what may come next."""
-    return VARIABLE in os.environ
 
 
 def prepare(commands: Sequence[str], environment: MutableMapping[str, str] = os.environ) -> None:
@@ -118,7 +114,7 @@ def machines(incomplete: str) -> list[str]:
 
 def settings(incomplete: str) -> list[str]:
     """Returns keys of a scenario with a ``=`` behind, for ``--set``; behind it, values."""
-    from analysis.study.dotted_keys import dotted_keys
+    from analysis.study.json_schema import dotted_keys
 
     found = dotted_keys()
     key, said, _ = incomplete.partition("=")

@@ -22,9 +22,10 @@ from analysis.report.estimate_table import (
     print_verified,
 )
 from analysis.report.explained import Explained, explained
+from analysis.study.documents import differences, document_of
 from analysis.study.finished_study import load_folder
 from analysis.study.load import load_study
-from analysis.study.study import Study, differences, document_of
+from analysis.study.study import Study
 from analysis.study.study_folder import study_folder
 from analysis.terminal.console import output, print_json, say
 from sim.estimate import Estimate

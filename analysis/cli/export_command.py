@@ -13,7 +13,7 @@ from analysis.export.csv_tables import write_csv_course, write_csv_tables
 from analysis.export.openmetrics import MOST_POINTS, START_S, write_metrics
 from analysis.export.traces import write_traces
 from analysis.study.finished_study import FinishedStudy, finished_study, load_folder
-from analysis.study.plan_file import read_plan
+from analysis.study.units import read_plan
 from analysis.terminal.console import messages, output, print_json, say, words_aside
 
 USUAL_TRACED: Final = 20

@@ -11,9 +11,12 @@ from pathlib import Path
 from typing import Any
 
 from analysis.calibration.disk_fit import fits
+from analysis.calibration.disk_profile import read_disks
 from analysis.calibration.disk_report import advice, fit_document, largest_error, remarks
 from analysis.calibration.first_scenario import MeasuredCluster, first_scenario
-from analysis.calibration.read_files import read_disks, read_network_files, read_tikv
+from analysis.calibration.network_file import read_networks
+from analysis.calibration.network_profile import network_of
+from analysis.calibration.tikv_profile import read_tikv
 from analysis.cli.calibrate_command import say_lines
 from analysis.cli.failures import CommandError, ExitStatus
 from analysis.cli.measurement_app import InitCommand
@@ -39,7 +42,7 @@ def _measured(request: InitCommand) -> tuple[MeasuredCluster, dict[str, Any], li
     """Returns what the files say: for the scenario, as plain data, and in lines."""
     fio = request.fio or ()
     runs, disks = read_disks(fio, request.name, request.machine) if fio else ([], [])
-    network = read_network_files(request.ping, request.name) if request.ping else None
+    network = network_of(read_networks(request.ping), request.name) if request.ping else None
     tikv = read_tikv(request.tikv, request.prometheus or ()) if request.tikv else None
     document: dict[str, Any] = {}
     lines: list[str] = []

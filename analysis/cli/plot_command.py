@@ -13,7 +13,7 @@ from analysis.cli.spark import spark
 from analysis.cli.study_app import PlotCommand
 from analysis.pipeline.session import SparkStarter
 from analysis.plots.publishing import Sheet, publish, size_in
-from analysis.running.results import aggregated, points_drawn
+from analysis.running.results import points_drawn, tables_of
 from analysis.running.rounds import RoundSettings
 from analysis.study.finished_study import FinishedStudy, load_folder
 from analysis.terminal.console import output, say
@@ -58,8 +58,10 @@ def _made(request: PlotCommand) -> Path:
 
 def _write(run: FinishedStudy, starter: SparkStarter, request: PlotCommand, out: Path) -> int:
     from analysis.plots.study_plots import study_pictures
+    from analysis.report.summary import study_summary
 
-    tables, summary = aggregated(run, starter, points_drawn(run))
+    tables = tables_of(run, starter, points_drawn(run))
+    summary = study_summary(run, tables)
     pictures = {name: picture for name, picture, _ in study_pictures(run, summary, tables)}
     for name in request.names or ():
         if name not in pictures:

@@ -15,11 +15,10 @@ from analysis.cli.failures import ExitStatus
 from analysis.cli.study_app import ReplayCommand
 from analysis.pipeline.unit_task import Attempt, UnitJob, run_unit_task
 from analysis.study.finished_study import FinishedStudy, load_folder
-from analysis.study.plan_file import read_plan
 from analysis.study.study import Study
 from analysis.study.study_folder import StudyFolderError
 from analysis.study.unit_folder import UnitNotWrittenError, UnitRecord, read_unit
-from analysis.study.units import AskedUnits, Unit
+from analysis.study.units import AskedUnits, Unit, read_plan
 from analysis.terminal.console import messages, output, print_json, say, words_aside
 
 LEAST_DIGITS: Final = 6

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import time
 
-from analysis.cli.console_listener import ConsoleListener
 from analysis.cli.spark import spark
 from analysis.cli.study_app import ReportCommand
-from analysis.cli.study_report import report_result
-from analysis.experiments.choose import experiment_of
-from analysis.experiments.seen_units import SeenUnits
+from analysis.cli.study_report import ConsoleListener, report_result
 from analysis.running.results import write_results
-from analysis.running.rounds import Plots, RoundProgress, RoundSettings, show
+from analysis.running.rounds import Plots, Rounds, RoundSettings
 from analysis.study.finished_study import FinishedStudy, finished_study, load_folder
 from analysis.study.study_folder import locked_study_folder
 from analysis.terminal.console import words_aside
@@ -41,10 +38,7 @@ def finished_run(settings: RoundSettings, begun_s: float) -> FinishedStudy:
         StudyFolderError: if nothing is.
     """
     there = finished_study(settings.folder, settings.job.study)
-    experiment = experiment_of(settings.job.study)
-    progress = RoundProgress(
-        there.plan, SeenUnits(there.plan), dict(there.done), dict(there.failed), there.reused
-    )
-    if experiment.keys():
-        show(settings, experiment, progress)
-    return progress.finished(settings, experiment, there.name, begun_s)
+    done, failed = dict(there.done), dict(there.failed)
+    rounds = Rounds(settings, there.plan, done, failed, there.reused)
+    rounds.show()
+    return rounds.finished(there.name, begun_s)

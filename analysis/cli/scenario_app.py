@@ -12,6 +12,7 @@ import typer
 
 from analysis.cli.failures import CommandError
 from analysis.cli.options import AsJson, CommandLine, Overrides, ScenarioFile, ScenarioFiles
+from analysis.terminal.console import output, print_json, say
 from analysis.terminal.streams import output_named
 
 
@@ -38,11 +39,17 @@ def schema() -> None:
         print(json.dumps(json_schema(), indent=2))  # noqa: T201 - the output is the product
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ScenariosCommand(CommandLine):
+def scenarios(*, as_json: AsJson = False) -> None:
     """Lists the scenarios that come with the project."""
+    from analysis.study.load import shipped_scenarios
 
-    as_json: AsJson = False
+    listed = shipped_scenarios()
+    if as_json:
+        print_json({"scenarios": [each._asdict() for each in listed]})
+        return
+    width = max(len(each.name) for each in listed)
+    for each in listed:
+        say(output(), f"{each.name:{width}}  {each.about}")
 
 
 def reference(
@@ -90,7 +97,7 @@ COMMANDS = (
     (CheckCommand, "{program} check my.yaml"),
     (ExplainCommand, "{program} explain pessim:rfc77"),
     (schema, "{program} schema > scenario.schema.json"),
-    (ScenariosCommand, "{program} scenarios"),
+    (scenarios, "{program} scenarios"),
     (reference, "{program} reference pool-size"),
 )
 """Each with an example, in the order of ``--help``; ``{program}`` is what this is called as."""

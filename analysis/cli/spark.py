@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from analysis.cli.failures import CommandError, ExitStatus
-from analysis.pipeline.job_failure import SparkJobError
 from analysis.pipeline.session import SparkStarter, SparkStartError, stop_spark
+from analysis.pipeline.spark_jobs import SparkJobError
 
 
 @contextmanager

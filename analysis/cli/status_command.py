@@ -9,10 +9,9 @@ from typing import Any, Final
 from analysis.cli.failures import ExitStatus
 from analysis.cli.study_app import StatusCommand
 from analysis.program import replay_line
-from analysis.study.ledger import Ledger, read_failure, read_ledger
-from analysis.study.source_digest import model_digest
+from analysis.study.ledger import DAMAGED, STATES, Ledger, StudyState, read_failure, read_ledger
 from analysis.study.study_folder import runs_the_rest
-from analysis.study.study_state import DAMAGED, STATES, StudyState
+from analysis.study.unit_folder import model_digest
 from analysis.study.units import Unit
 from analysis.terminal.console import output, print_json, say, words_aside
 

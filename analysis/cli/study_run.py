@@ -8,16 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 
-from analysis.cli.console_listener import ConsoleListener
 from analysis.cli.failures import ExitStatus, ToldInterrupt
 from analysis.cli.spark import spark
 from analysis.cli.study_app import ExportCommand, RunCommand
-from analysis.cli.study_report import report_result
-from analysis.pipeline.object_store import ObjectStore, is_address
+from analysis.cli.study_report import ConsoleListener, report_result
 from analysis.pipeline.spark_master import is_local
-from analysis.pipeline.store_copy import copied_study_folder
+from analysis.pipeline.store_copy import copied_study_folder, place_of
 from analysis.running.rounds import RoundSettings
 from analysis.running.run_study import complete_study
 from analysis.statistics.amounts import count
@@ -29,12 +26,10 @@ from analysis.terminal.console import messages, say
 
 def carry_out(request: RunCommand, study: Study, begun_s: float) -> int:
     """Runs a study; returns the exit status."""
-    into_store = request.out is not None and is_address(request.out)
-    shares_folder = is_local(request.master) or not into_store
+    usual = study_folder(study.name, request.overrides, request.seed)
+    folder, store = place_of(request.out, usual)
+    shares_folder = store is None or is_local(request.master)
     with spark(request.master, shares_folder=shares_folder) as starter:
-        store = ObjectStore.at(request.out) if request.out and into_store else None
-        usual = study_folder(study.name, request.overrides, request.seed)
-        folder = usual if request.out is None or store is not None else Path(request.out)
         settings = RoundSettings.of(
             study,
             folder,

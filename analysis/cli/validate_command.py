@@ -13,17 +13,15 @@ from analysis.cli.spark import spark
 from analysis.pipeline.session import SparkStarter
 from analysis.plots import style
 from analysis.program import ROOT
-from analysis.running.progress_listener import ProgressListener
+from analysis.running.listener import ProgressListener
 from analysis.running.run_study import UnitsMissingError, summarise_study
 from analysis.study.load import load_study
 from analysis.terminal.console import output, print_json, say, words_aside
 from analysis.validation.anchor import Anchor, Judged
 from analysis.validation.anchors import ANCHORS
-from analysis.validation.document import rows, verdict, write_document
-from analysis.validation.figures import judged_anchor
+from analysis.validation.figures import STUDIES, file_of, judged_anchor, studies_of
 from analysis.validation.plot import anchors_picture
-from analysis.validation.studies import STUDIES, studies_of
-from analysis.validation.table import print_anchors
+from analysis.validation.table import print_anchors, rows, verdict, write_document
 
 DOCUMENT: Final = ROOT / "docs" / "VALIDATION.md"
 
@@ -54,8 +52,7 @@ def _summaries(
     """Returns by study its summary, or why there is none."""
     found: dict[str, Mapping[str, Any] | str] = {}
     for name in studies_of(anchors):
-        study = STUDIES[name]
-        resolved = load_study(study.file, list(study.quick) if request.quick else [])
+        resolved = load_study(file_of(name), STUDIES[name] if request.quick else ())
         folder = request.out / ("quick" if request.quick else "full") / name
         try:
             found[name] = summarise_study(resolved, folder, starter, ProgressListener()).summary

@@ -14,10 +14,10 @@ import yaml
 from analysis.metrics.catalogue import MetricKey
 from analysis.metrics.numbers import NumberKey, StudyNumber
 from analysis.program import command
-from analysis.study.answer_file import said_in
 from analysis.study.ledger import scan
 from analysis.study.parquet_sink import read_here
 from analysis.study.study_folder import StudyFolderError, no_study, runs_the_rest
+from analysis.study.study_outcome import said_in
 from analysis.study.unit_folder import UNIT_FILE
 
 MANIFEST: Final = "manifest.json"

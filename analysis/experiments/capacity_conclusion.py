@@ -17,7 +17,6 @@ import numpy as np
 
 from analysis.experiments.case_runs import STATIONS, CaseRuns, Question, ReplicationRuns
 from analysis.experiments.case_words import OUTAGE, OVERLOAD, why_refused
-from analysis.experiments.cost import with_costs
 from analysis.metrics.catalogue import CAPACITY_METRICS
 from analysis.metrics.rounding import kept
 from analysis.statistics.crossing import Crossing, probability_met
@@ -38,6 +37,7 @@ def conclude(question: Question, every: Sequence[CaseRuns], baseline: str) -> di
     """
     capacity = question.capacity
     cases = [_case(runs) for runs in every]
+    _add_costs(cases, [runs.case.price_per_hour for runs in every])
     return {
         "load": capacity.load,
         "unit": "1/s" if capacity.load == "workload.rate" else "threads",
@@ -47,7 +47,7 @@ def conclude(question: Question, every: Sequence[CaseRuns], baseline: str) -> di
         "slo": [
             {"key": str(each.key), **each.key.columns, "limit": each.limit} for each in capacity.slo
         ],
-        "cases": with_costs(cases, [runs.case.price_per_hour for runs in every]),
+        "cases": cases,
         "comparisons": _comparisons(cases, baseline),
     }
 
@@ -87,13 +87,12 @@ def _case(runs: CaseRuns) -> dict[str, Any]:
     found = status == "found"
     low, high = question.ladder.loads[0], question.ladder.loads[-1]
     bounded = np.clip(loads, low, high)
-    value = float(means(bounded[None, :])[0])
-    half = math.hypot(float(half_widths(bounded[None, :])[0]), _histogram_error(runs, ends))
+    value = float(means(bounded))
+    half = math.hypot(float(half_widths(bounded)), _histogram_error(runs, ends))
     crossings = loads[np.isfinite(loads)] if found else np.array([])
     through = np.array([_throughput(each, end) if end else math.nan
                         for each, end in zip(runs.replications, ends, strict=True)])  # fmt: skip
-    through_half = float(half_widths(through[None, :])[0])
-    through_mean = float(means(through[None, :])[0])
+    through_mean, through_half = float(means(through)), float(half_widths(through))
     return {
         "point": dict(case.point),
         "variant": case.variant,
@@ -111,10 +110,12 @@ def _case(runs: CaseRuns) -> dict[str, Any]:
         "binds": _binding(runs) if found else _never_met(runs) if status == "below" else None,
         "station": _busiest(runs, ends) if found else None,
         "without_value": _without_value(runs),
-        "headroom": _headroom(case.present, value, status),
+        # How much more than at present can be carried, as a share; a bound if the load is one.
+        "headroom": None if case.present is None or status == "unknown"
+        else kept(value / case.present - 1.0),
         "present": case.present,
         "present_p_met": None if case.present is None
-        else kept(float(probability_met(np.array([case.present]), crossings)[0])),
+        else kept(float(probability_met(np.array(case.present), crossings))),
         "loads": _loads(runs, crossings),
     }  # fmt: skip
 
@@ -125,9 +126,7 @@ def _crossing(question: Question, runs: ReplicationRuns) -> Crossing | None:
         return None
     crossing = runs.crossing()
     ends = {math.inf: len(question.ladder) - 1, -math.inf: 0}
-    if crossing.seen or ends[crossing.load] in runs.rungs:
-        return crossing
-    return None
+    return crossing if crossing.seen or ends[crossing.load] in runs.rungs else None
 
 
 def _finished(question: Question, end: Crossing | None) -> bool:
@@ -233,13 +232,6 @@ def _without_value(runs: CaseRuns) -> list[str]:
     return [str(each.key) for each, lacks in zip(slo, missing, strict=True) if lacks]
 
 
-def _headroom(present: float | None, load: float, status: str) -> float | None:
-    """Returns how much more than at present can be carried, as a share; a bound if ``load`` is."""
-    if present is None or status == "unknown":
-        return None
-    return kept(load / present - 1.0)
-
-
 def _loads(runs: CaseRuns, crossings: Array) -> list[dict[str, Any]]:
     """Returns each load that was tried: how far from each limit, and by how many it was met."""
     ladder, slo = runs.question.ladder, runs.question.capacity.slo
@@ -249,7 +241,6 @@ def _loads(runs: CaseRuns, crossings: Array) -> list[dict[str, Any]]:
         there = [(each, each.rungs.index(rung)) for each in runs.replications if rung in each.rungs]
         values = np.array([each.values[:, place] for each, place in there]).T
         load = ladder.loads[rung]
-        probability = float(probability_met(np.array([load]), crossings)[0])
         margins = means(values) / np.array([each.limit or math.nan for each in slo])
         found.append({
             "load": load,
@@ -257,7 +248,7 @@ def _loads(runs: CaseRuns, crossings: Array) -> list[dict[str, Any]]:
             "of": len(there),
             "refused": sum(bool(each.refused[place]) for each, place in there),
             "stopped": sum(bool(each.stopped[place]) for each, place in there),
-            "p_met": kept(probability),
+            "p_met": kept(float(probability_met(np.array(load), crossings))),
             "margins": {
                 str(each.key): kept(margin) for each, margin in zip(slo, margins, strict=True)
             },
@@ -275,11 +266,8 @@ def _comparisons(cases: Sequence[dict[str, Any]], baseline: str) -> list[dict[st
             continue
         for metric, column in _COLUMN_OF.items():
             name = "crossings" if column == "load" else "crossings_txn_per_s"
-            values, baselines = (
-                np.array([[math.nan if each is None else each for each in one[name]]])
-                for one in (case, other)
-            )
-            ratio, low, high = (float(each[0]) for each in paired_ratios(values, baselines))
+            values, baselines = (np.array(one[name], dtype=np.float64) for one in (case, other))
+            ratio, low, high = map(float, paired_ratios(values, baselines))
             if not math.isnan(ratio):
                 rows.append({
                     "point": case["point"], "baseline": baseline, "variant": case["variant"],
@@ -287,3 +275,26 @@ def _comparisons(cases: Sequence[dict[str, Any]], baseline: str) -> list[dict[st
                     "ratio": kept(ratio), "ci_low": kept(low), "ci_high": kept(high),
                 })  # fmt: skip
     return rows
+
+
+def _add_costs(cases: Sequence[dict[str, Any]], per_hour: Sequence[float | None]) -> None:
+    """Adds costs in the currency of the prices; None without a price or capacity.
+
+    ``pareto`` is a case unless another one costs no more an hour and carries no less, and is better
+    in one of the two.
+    """
+    carried = [case["txn_per_s"] for case in cases]
+    known = [
+        (price, txn_per_s)
+        for price, txn_per_s in zip(per_hour, carried, strict=True)
+        if price is not None and txn_per_s is not None
+    ]
+    for case, price, txn_per_s in zip(cases, per_hour, carried, strict=True):
+        each = pareto = None
+        if price is not None and txn_per_s is not None:
+            each = kept(1000 * price / (3600 * txn_per_s)) if txn_per_s else None
+            pareto = all(
+                dear > price or less < txn_per_s or (dear, less) == (price, txn_per_s)
+                for dear, less in known
+            )
+        case |= {"cost_per_hour": price, "cost_per_1000_txn": each, "pareto": pareto}

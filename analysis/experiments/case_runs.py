@@ -74,6 +74,8 @@ class ReplicationRuns:
     """Shape (objectives, loads), in published units; NaN: refused, or not there."""
     slack: Array
     """Shape (objectives, loads)."""
+    worst: Array
+    """Slack of the tightest objective, shape (loads,)."""
     refused: NDArray[np.bool_]
     """Shape (loads,): whether the run was overloaded, did not settle, or stopped."""
     stopped: NDArray[np.bool_]
@@ -83,11 +85,6 @@ class ReplicationRuns:
     txn_per_s: Array
     """Shape (loads,)."""
     trail: Trail
-
-    @property
-    def worst(self) -> Array:
-        """Slack of the tightest objective, shape (loads,)."""
-        return _worst(self.slack)
 
     def crossing(self) -> Crossing:
         """Returns where the first objective ceases to be met.
@@ -147,27 +144,32 @@ class CaseRuns:
 
 
 def _read_replication(requests: list[Request], question: Question, seen: Seen) -> ReplicationRuns:
-    verdicts = {rung: seen.verdict(request) for rung, request in enumerate(requests)}
-    rungs = tuple(rung for rung, verdict in verdicts.items() if verdict is not None)
+    verdicts = {
+        rung: verdict
+        for rung, request in enumerate(requests)
+        if (verdict := seen.verdict(request)) is not None
+    }
+    rungs = tuple(verdicts)
     failed = frozenset(rung for rung, request in enumerate(requests) if seen.failed(request))
     slo = question.capacity.slo
     values = _table(seen, requests, rungs, [objective.key for objective in slo])
     meant = np.nan_to_num(_table(seen, requests, rungs, [MEANT_ABORTS])[0])
     values -= [meant * (objective.key == ABORTS) for objective in slo]
-    refused = np.array([_refused(verdicts[rung]) for rung in rungs], dtype=np.bool_)
+    refused = np.array([not each.carried for each in verdicts.values()], dtype=np.bool_)
     slack = np.array(
         [slacks(row, objective.limit) for row, objective in zip(values, slo, strict=True)]
     ).reshape(len(slo), len(rungs))
     slack = np.where(refused, NO_SLACK, slack)
-    worst = _worst(slack)
-    unsettled = frozenset(rung for rung in rungs if verdicts[rung] is Verdict.UNSETTLED)
+    worst: Array = np.min(slack, axis=0, initial=MOST_SLACK)
+    unsettled = frozenset(rung for rung, is_ in verdicts.items() if is_ is Verdict.UNSETTLED)
     return ReplicationRuns(
         rungs=rungs,
         loads=np.array([question.ladder.loads[rung] for rung in rungs]),
         values=values,
         slack=slack,
+        worst=worst,
         refused=refused,
-        stopped=np.array([verdicts[rung] is Verdict.OUTAGE for rung in rungs], dtype=np.bool_),
+        stopped=np.array([each is Verdict.OUTAGE for each in verdicts.values()], dtype=np.bool_),
         stations=_table(seen, requests, rungs, STATIONS),
         txn_per_s=_table(seen, requests, rungs, [THROUGHPUT])[0],
         trail=Trail(dict(zip(rungs, map(float, worst), strict=True)), unsettled, failed),
@@ -180,12 +182,3 @@ def _table(seen: Seen, requests: list[Request], rungs: Any, keys: Any) -> Array:
     for row, key in enumerate(keys):
         table[row] = [seen.value(requests[rung], key) for rung in rungs]
     return table
-
-
-def _worst(slack: Array) -> Array:
-    worst: Array = np.min(slack, axis=0, initial=MOST_SLACK)
-    return worst
-
-
-def _refused(verdict: Verdict | None) -> bool:
-    return verdict is not None and not verdict.carried

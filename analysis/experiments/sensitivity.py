@@ -24,12 +24,13 @@ import numpy as np
 from analysis.experiments.experiment import Experiment, Request, Seen
 from analysis.experiments.sensitivity_conclusion import conclusion_of
 from analysis.experiments.sensitivity_findings import (
+    CENTRE,
+    STEPS,
     SeenValues,
     SensitivityFindings,
     SensitivityOutcome,
     findings_of,
 )
-from analysis.experiments.walks import CENTRE, STEPS
 from analysis.metrics.catalogue import MetricKey
 from analysis.statistics.intervals import Array
 from analysis.statistics.sensitivity import morris_trajectories, sobol_blocks
@@ -119,15 +120,18 @@ class SensitivityAnalysis(Experiment):
         return _each_once([*centre, *self._at(points)])
 
     def _second_points(self, kept: Sequence[int]) -> list[Point]:
-        if not kept:
-            return []
-        blocks = self._rows(self._blocks(kept))
-        sampled = [self._point(dict(zip(kept, row, strict=True))) for row in blocks]
-        walked = [self._point({place: share}) for place in kept for share in STEPS]
-        return [*sampled, *walked]
+        return [*self._sampled(kept, self._blocks(kept)), *self._walked(kept)]
 
     def _blocks(self, kept: Sequence[int]) -> Array:
+        if not kept:
+            return np.empty((0, 2, 0))
         return sobol_blocks(len(kept), self._asked.samples, self._asked.seed)
+
+    def _sampled(self, kept: Sequence[int], blocks: Array) -> list[Point]:
+        return [self._point(dict(zip(kept, row, strict=True))) for row in self._rows(blocks)]
+
+    def _walked(self, kept: Sequence[int]) -> list[Point]:
+        return [self._point({place: share}) for place in kept for share in STEPS]
 
     def _rows(self, shares: Array) -> list[list[float]]:
         """Returns the points of trajectories or blocks, in order."""
@@ -166,9 +170,7 @@ class SensitivityAnalysis(Experiment):
         def values(points: Sequence[Point]) -> Array:
             return np.array([self._value(seen, outcome, point, 0) for point in points])
 
-        walked = [[self._point({place: share}) for share in STEPS] for place in kept]
-        blocks = self._blocks(kept) if kept else np.empty((0, 2, 0))
-        sampled = [self._point(dict(zip(kept, row, strict=True))) for row in self._rows(blocks)]
+        blocks = self._blocks(kept)
         screened = [self._point(dict(enumerate(row))) for row in self._rows(self._trajectories)]
         base = [self._value(seen, outcome, self.centre, one) for one in range(self._replications)]
         seen_values = SeenValues(
@@ -176,8 +178,8 @@ class SensitivityAnalysis(Experiment):
             screened=values(screened).reshape(self._trajectories.shape[:2]),
             screened_at=self._true_shares(),
             sampled_at=blocks,
-            sampled=values(sampled).reshape(blocks.shape[:2]),
-            walks=np.array([values(points) for points in walked]).reshape(len(kept), len(STEPS)),
+            sampled=values(self._sampled(kept, blocks)).reshape(blocks.shape[:2]),
+            walks=values(self._walked(kept)).reshape(len(kept), len(STEPS)),
         )
         return findings_of(self._asked, self._trajectories, kept, seen_values)
 

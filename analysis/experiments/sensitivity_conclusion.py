@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from operator import itemgetter
 from typing import Any, Final
 
 import numpy as np
 
-from analysis.experiments.sensitivity_findings import SensitivityFindings, SensitivityOutcome
-from analysis.experiments.walks import Walk
+from analysis.experiments.sensitivity_findings import SensitivityFindings, SensitivityOutcome, Walk
 from analysis.metrics.rounding import digits, kept, share_with_half_width
 from analysis.statistics.intervals import Array, half_widths
 from analysis.study.sections import Range, Sensitivity
@@ -51,7 +51,7 @@ def _base(outcome: SensitivityOutcome, found: SensitivityFindings) -> dict[str, 
     there = found.base[~np.isnan(found.base)]
     if not len(there):
         return {"value": None, "ci_low": None, "ci_high": None, "replications": 0}
-    middle, half = float(there.mean()), float(half_widths(there[None, :])[0])
+    middle, half = float(there.mean()), float(half_widths(there))
     half += outcome.histogram_error(middle)
     ends = [outcome.shown(middle + half * sign) for sign in (-1, 1)]
     return {
@@ -93,8 +93,8 @@ def _sobol(found: SensitivityFindings, asked: Sensitivity) -> dict[str, Any] | N
         return None
     rows = _by_factor(
         [asked.factors[place] for place in found.kept],
-        first=indices.first,
-        first_conf=indices.first_conf,
+        first=indices.own,
+        first_conf=indices.own_conf,
         total=indices.total,
         total_conf=indices.total_conf,
     )
@@ -106,7 +106,6 @@ def _shares(found: SensitivityFindings, asked: Sensitivity) -> dict[str, Any] | 
     told = found.told_shares
     if told is None:
         return None
-    own, own_conf, total, total_conf = told
     kept_factors = [asked.factors[place] for place in found.kept]
     fit = found.fit
     return {
@@ -114,7 +113,11 @@ def _shares(found: SensitivityFindings, asked: Sensitivity) -> dict[str, Any] | 
         "degree": None if fit is None else fit.degree,
         "q2": None if fit is None else kept(fit.q2),
         "factors": _by_factor(
-            kept_factors, own=own, own_conf=own_conf, total=total, total_conf=total_conf
+            kept_factors,
+            own=told.own,
+            own_conf=told.own_conf,
+            total=told.total,
+            total_conf=told.total_conf,
         ),
     }
 
@@ -123,20 +126,17 @@ def _walks(
     outcome: SensitivityOutcome, found: SensitivityFindings, asked: Sensitivity
 ) -> list[Walk]:
     """Returns the kept factors' walks, those with the greatest total index first."""
-    walks = []
-    for row, place in enumerate(found.kept):
-        total = total_conf = math.nan
-        if (told := found.told_shares) is not None:
-            total, total_conf = told[2][row], told[3][row]
-        walks.append(
-            Walk.of(
-                asked.factors[place],
-                found.walks[row],
-                total=float(total),
-                total_conf=float(total_conf),
-                levels=[outcome.scaled(level) for level in outcome.thresholds],
-            )
+    told, levels = found.told_shares, [outcome.scaled(level) for level in outcome.thresholds]
+    walks = [
+        Walk.of(
+            asked.factors[place],
+            found.walks[row],
+            total=math.nan if told is None else float(told.total[row]),
+            total_conf=math.nan if told is None else float(told.total_conf[row]),
+            levels=levels,
         )
+        for row, place in enumerate(found.kept)
+    ]
     return sorted(walks, key=lambda walk: -np.nan_to_num(walk.total))
 
 
@@ -180,15 +180,14 @@ def _moves(outcome: SensitivityOutcome, walk: Walk) -> str:
     ]
     if not there:
         return f"{walk.key}{share} weighs most"
-    (least, at_least), (most, at_most) = min(there, key=_first), max(there, key=_first)
+    (least, at_least), (most, at_most) = (
+        min(there, key=itemgetter(0)),
+        max(there, key=itemgetter(0)),
+    )
     return (
         f"{walk.key}{share} moves it between {digits(least)} (at {at_least}) and "
         f"{digits(most)} (at {at_most})"
     )
-
-
-def _first(pair: tuple[float, Any]) -> float:
-    return pair[0]
 
 
 def _change(

@@ -6,25 +6,28 @@ Law: whatever is said of a ratio is computed on its logarithm, the scale of effe
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Final, Self
+from itertools import pairwise
+from typing import Any, Final, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from analysis.metrics.catalogue import QUANTILES, MetricKey
+from analysis.metrics.rounding import kept
 from analysis.statistics.intervals import Array
 from analysis.statistics.polynomial_shares import Fit, polynomial_shares
 from analysis.statistics.sensitivity import (
     Effects,
     Indices,
+    Shares,
     effect_of_noise,
     morris_effects,
     over_true_steps,
     sobol_indices,
 )
-from analysis.study.sections import Sensitivity
+from analysis.study.sections import Range, Sensitivity
 from analysis.study.study import Study
 from sim.record.histogram import RELATIVE_ERROR
 
@@ -122,14 +125,9 @@ class SensitivityFindings:
         return self.fit is not None and self.fit.q2 >= TRUSTED_Q2
 
     @property
-    def told_shares(self) -> tuple[Array, Array, Array, Array] | None:
+    def told_shares(self) -> Shares | None:
         """Own and total shares with their half widths, from the polynomial if it is any good."""
-        if self.fit is not None and self.smooth:
-            return self.fit.own, self.fit.own_conf, self.fit.total, self.fit.total_conf
-        if self.indices is None:
-            return None
-        found = self.indices
-        return found.first, found.first_conf, found.total, found.total_conf
+        return self.fit if self.smooth else self.indices
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,3 +187,98 @@ def findings_of(
         walks=values.walks,
         tried=tried[~np.isnan(tried)],
     )
+
+
+CENTRE: Final = 0.5
+STEPS: Final = (0.0, 0.25, CENTRE, 0.75, 1.0)
+"""Shares of the range."""
+
+
+@dataclass(frozen=True, slots=True)
+class LevelCrossing:
+    """Where an outcome passes a level."""
+
+    level: float
+    """On the scale of effects."""
+    at: str | int | float
+    """The factor's value, between two steps of the walk, on a straight line."""
+    side: Literal["below", "above"]
+    """On which side of ``at`` the outcome is beyond the level, seen from the centre."""
+
+
+@dataclass(frozen=True, slots=True)
+class Walk:
+    """What one factor does alone."""
+
+    key: str
+    values: tuple[Any, ...]
+    """Of the factor, at each step."""
+    outcomes: tuple[float, ...]
+    """On the scale of effects; NaN: missing."""
+    total: float
+    """The factor's total index, and the half width of its interval."""
+    total_conf: float
+    crossings: tuple[LevelCrossing, ...]
+    """The one nearest to the centre for each level, nearest first."""
+
+    @classmethod
+    def of(
+        cls,
+        factor: Range,
+        outcomes: Array,
+        *,
+        total: float,
+        total_conf: float,
+        levels: Sequence[float],
+    ) -> Self:
+        """Returns a walk and where it passes levels.
+
+        Args:
+            factor: that walks.
+            outcomes: of shape (steps,), NaN where nothing was seen.
+            total: its share of the variance, with interactions.
+            total_conf: half width of that.
+            levels: on the scale of effects.
+        """
+        found = [crossing for level in levels for crossing in _nearest(factor, outcomes, level)]
+        nearest = sorted(found, key=lambda pair: pair[0])
+        return cls(
+            factor.key,
+            tuple(factor.at(share) for share in STEPS),
+            tuple(outcomes.tolist()),
+            total,
+            total_conf,
+            tuple(crossing for _, crossing in nearest),
+        )
+
+    def content(self, shown: Callable[[float], float]) -> dict[str, Any]:
+        """Returns the walk for ``summary.json``.
+
+        Args:
+            shown: from the scale of effects to what is shown.
+        """
+        return {
+            "factor": self.key,
+            "values": list(self.values),
+            "outcomes": [kept(shown(one)) for one in self.outcomes],
+            "crossings": [
+                {"level": kept(shown(one.level)), "at": one.at, "side": one.side}
+                for one in self.crossings
+            ],
+        }
+
+
+def _nearest(factor: Range, outcomes: Array, level: float) -> list[tuple[float, LevelCrossing]]:
+    """Returns the crossing nearest to the centre, with its distance; none without one."""
+    there = [(share, one - level) for share, one in zip(STEPS, outcomes, strict=True)
+             if not math.isnan(one)]  # fmt: skip
+    shares = [
+        left + (right - left) * before / (before - after)
+        for (left, before), (right, after) in pairwise(there)
+        if before * after < 0 or (before == 0) != (after == 0)
+    ]
+    if not shares:
+        return []
+    share = min(shares, key=lambda one: abs(one - CENTRE))
+    side: Literal["below", "above"] = "below" if share < CENTRE else "above"
+    return [(abs(share - CENTRE), LevelCrossing(level, factor.at(share, telling=3), side))]

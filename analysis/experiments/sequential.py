@@ -20,8 +20,13 @@ import numpy as np
 
 from analysis.experiments.experiment import Experiment, Request, Seen
 from analysis.metrics.catalogue import MetricKey
-from analysis.statistics.intervals import Array, has_zeros, log_ratios
-from analysis.statistics.precision import relative_half_widths, replications_needed
+from analysis.statistics.intervals import (
+    Array,
+    has_zeros,
+    log_ratios,
+    relative_half_widths,
+    replications_needed,
+)
 from analysis.study.run import Precision, Target
 from analysis.study.units import Point, point_words
 
@@ -59,7 +64,11 @@ class _Reached:
 
 
 class SequentialDesign(Experiment):
-    """Points × variants, with as many replications as each point needs."""
+    """Points × variants, with as many replications as each point needs; without targets the first.
+
+    Replications are outermost, so a study that is stopped early has all variants at the same number
+    of them, and pairs under common random numbers are complete.
+    """
 
     name = "precision"
 
@@ -130,7 +139,7 @@ class SequentialDesign(Experiment):
                 there = values[~np.isnan(values)]
                 half_width, needed = math.nan, 0
                 if len(there):
-                    half_width = float(relative_half_widths(there[None, :])[0]) + error
+                    half_width = float(relative_half_widths(there)) + error
                 # A figure that does not exist wants no more; a unit that failed has to be replaced.
                 if len(there) > 1:
                     missing = count * batches - len(there)
@@ -157,6 +166,8 @@ class SequentialDesign(Experiment):
 
     def progress(self, seen: Seen) -> str:
         """Returns the least certain figure: what it is, and how far from what was asked."""
+        if not self._precision.targets:
+            return ""
         found = [one for one in self._all_reached(seen) if not math.isnan(one.half_width)]
         if not found:
             wanted = "; ".join(f"{each} ±{each.width:.2%}" for each in self._precision.targets)

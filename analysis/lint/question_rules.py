@@ -8,8 +8,8 @@ from typing import Final
 
 from analysis.lint.scenario_warning import LintedCase, ScenarioWarning, said_by
 from analysis.metrics.catalogue import CAPACITY_METRICS, MetricKey
+from analysis.study.questions import transaction_named, transaction_names
 from analysis.study.study import Study
-from analysis.study.transaction_names import transaction_named, transaction_names
 from sim.scenario.quantities import RATE
 from sim.scenario.versions import RELEASES, parse_version
 

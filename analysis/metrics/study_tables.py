@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
 
 import numpy as np
 import pandas as pd
@@ -98,23 +98,14 @@ class StudyTables:
 
     def at_point(self, index: int) -> StudyTables:
         """Returns what the tables have of one point."""
-
-        def cut(table: pd.DataFrame) -> pd.DataFrame:
-            return table[table["point_index"] == index]
-
         here = (self.batches["point_index"] == index).to_numpy()
-        return StudyTables(
-            units=cut(self.units).reset_index(drop=True),
-            batches=cut(self.batches).reset_index(drop=True),
-            sums=self.sums[here].reset_index(drop=True),
-            courses=cut(self.courses),
-            happenings=cut(self.happenings),
-            warmups=cut(self.warmups),
-            tails=cut(self.tails),
-            heat=cut(self.heat),
-            moves=cut(self.moves),
-            facts_s=self.facts_s,
-        )
+        tables = {each.name: getattr(self, each.name) for each in fields(self)}
+        cut = {
+            name: table[table["point_index"] == index].reset_index(drop=True)
+            for name, table in tables.items()
+            if name not in {"sums", "facts_s"}
+        }
+        return replace(self, **cut, sums=self.sums[here].reset_index(drop=True))
 
     @property
     def course(self) -> Course:

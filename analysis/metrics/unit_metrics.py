@@ -16,6 +16,7 @@ import pandas as pd
 
 from analysis.metrics.catalogue import (
     ASKED_FOR,
+    AT_LEAST,
     COMMITS,
     COUNTERS,
     METRICS,
@@ -40,7 +41,7 @@ def unit_metrics(sums: pd.DataFrame, measured_s: pd.Series[float]) -> pd.DataFra
     Returns:
         Columns ``metric``, ``class``, ``stat``, ``unit``, sorted; the rows of ``sums``.
     """
-    counters = _counter_tables(sums)
+    counters, counts = _by_class(sums, "total"), _by_class(sums, "count")
     parts = [
         _series(sums),
         *_counter_parts(counters, sums.index, measured_s),
@@ -48,9 +49,9 @@ def unit_metrics(sums: pd.DataFrame, measured_s: pd.Series[float]) -> pd.DataFra
         *_busy(counters),
         *_early_prewrites(counters),
         *_request_latency(counters),
-        *_station_latency(sums, counters),
+        *_station_latency(counts, counters),
         *_lock_waits(sums, counters),
-        *_unfinished(sums),
+        *_unfinished(counts, sums.index),
         _failures(counters, sums.index),
     ]
     return pd.concat(parts, axis=1).sort_index(axis=1)
@@ -86,15 +87,18 @@ def named(names: Iterable[tuple[str, ...]]) -> pd.MultiIndex:
     return pd.MultiIndex.from_arrays(columns, names=KEY)
 
 
-def _counter_tables(sums: pd.DataFrame) -> dict[str, pd.DataFrame]:
-    """Returns by counter a table of totals: a row a unit, a column a class."""
+def _by_class(sums: pd.DataFrame, wanted: str) -> dict[str, pd.DataFrame]:
+    """Returns a statistic as a table a fact: a row a unit, a column a class; 0 where there is none.
+
+    Of a counter it is ``total``, of a series ``count``.
+    """
     places: dict[str, dict[str, int]] = {}
     for place, (fact, class_, stat) in enumerate(names_of(sums)):
-        if stat == "total":
+        if stat == wanted:
             places.setdefault(fact, {})[class_] = place
-    totals = np.nan_to_num(sums.to_numpy(dtype=np.float64))
+    numbers = sums.to_numpy(dtype=np.float64)
     return {
-        fact: pd.DataFrame(totals[:, list(of.values())], index=sums.index, columns=list(of))
+        fact: pd.DataFrame(np.nan_to_num(numbers[:, [*of.values()]]), sums.index, [*of])
         for fact, of in places.items()
     }
 
@@ -122,15 +126,10 @@ def with_sums(by_class: pd.DataFrame) -> pd.DataFrame:
     """Returns the classes with their sums: ``all``, and for ``place/cause`` each part by itself."""
     named = by_class.drop(columns="all", errors="ignore")
     sums = {"all": by_class.sum(axis=1)}
-    for part in _parts_of([str(name) for name in named.columns]):
-        members = [name for name in named.columns if part in str(name).split("/")]
-        sums[part] = named[members].sum(axis=1)
+    parts = {name: str(name).split("/") for name in named.columns}
+    for part in dict.fromkeys(part for of in parts.values() if len(of) > 1 for part in of):
+        sums[part] = named[[name for name, of in parts.items() if part in of]].sum(axis=1)
     return pd.concat([named, pd.DataFrame(sums, index=by_class.index)], axis=1)
-
-
-def _parts_of(classes: list[str]) -> list[str]:
-    parts = [part for name in classes if "/" in name for part in name.split("/")]
-    return list(dict.fromkeys(parts))
 
 
 def _as_metric(by_class: pd.DataFrame, metric: str) -> pd.DataFrame:
@@ -206,16 +205,14 @@ def _ended(counters: dict[str, pd.DataFrame], units: pd.Index[int]) -> pd.Series
     return counters.get(COMMITS, none).sum(axis=1) + counters.get("txn_aborts", none).sum(axis=1)
 
 
-def _station_latency(sums: pd.DataFrame, counters: dict[str, pd.DataFrame]) -> list[pd.DataFrame]:
+def _station_latency(
+    counts: dict[str, pd.DataFrame], counters: dict[str, pd.DataFrame]
+) -> list[pd.DataFrame]:
     """Mean time of a lock request at each station: over its path, and over all lock requests."""
     if "lock_station_ns" not in counters:
         return []
     by_station = counters["lock_station_ns"]
-    requests = {
-        class_: sums[fact, class_, stat]
-        for fact, class_, stat in names_of(sums)
-        if (fact, stat) == ("lock_latency", "count")
-    }
+    requests = counts.get("lock_latency", pd.DataFrame(index=by_station.index))
     columns: dict[str, pd.Series[float]] = {}
     for name in map(str, by_station.columns):
         path, _, station = name.partition("/")
@@ -223,8 +220,8 @@ def _station_latency(sums: pd.DataFrame, counters: dict[str, pd.DataFrame]) -> l
             columns[name] = by_station[name] / requests[path]
             before = columns.get(station, 0.0)
             columns[station] = before + by_station[name] / requests["all"]
-    table = pd.DataFrame(columns, index=sums.index).replace(np.inf, np.nan) * MS_PER_NS
-    return [_as_metric(table, "lock_station_ms")]
+    table = pd.DataFrame(columns, index=by_station.index).replace(np.inf, np.nan)
+    return [_as_metric(table * MS_PER_NS, "lock_station_ms")]
 
 
 def _lock_waits(sums: pd.DataFrame, counters: dict[str, pd.DataFrame]) -> list[pd.DataFrame]:
@@ -237,22 +234,11 @@ def _lock_waits(sums: pd.DataFrame, counters: dict[str, pd.DataFrame]) -> list[p
     return [_as_metric(each, "lock_wait_per_txn_ms")]
 
 
-def _unfinished(sums: pd.DataFrame) -> list[pd.DataFrame]:
+def _unfinished(counts: dict[str, pd.DataFrame], units: pd.Index[int]) -> list[pd.DataFrame]:
     """How many transactions and requests had not ended; 0 in a unit without them."""
-    parts = []
-    for metric, fact in (
-        ("txns_unfinished", "txn_unfinished"), ("requests_unfinished", "request_unfinished"),
-    ):  # fmt: skip
-        places = {
-            class_: place
-            for place, (of, class_, stat) in enumerate(names_of(sums))
-            if (of, stat) == (fact, "count")
-        }
-        counts = np.nan_to_num(sums.to_numpy(dtype=np.float64)[:, list(places.values())])
-        parts.append(
-            _as_metric(pd.DataFrame(counts, index=sums.index, columns=list(places)), metric)
-        )
-    return parts
+    facts = {"txns_unfinished": "txn_unfinished", "requests_unfinished": "request_unfinished"}
+    none = pd.DataFrame(index=units)
+    return [_as_metric(counts.get(fact, none), metric) for metric, fact in facts.items()]
 
 
 def asked_metrics(
@@ -283,9 +269,7 @@ def asked_metrics(
 
 def _zeros(wanted: Collection[tuple[str, ...]], sums: pd.DataFrame) -> pd.DataFrame:
     """Returns the counters among the numbers that no unit has: 0, or none without a commit."""
-    facts = sums.columns
-    counts = (facts.get_level_values(0) == COMMITS) & (facts.get_level_values(2) == "total")
-    commits = pd.Series(np.nansum(sums.to_numpy()[:, counts], axis=1), index=sums.index)
+    commits = _by_class(sums, "total").get(COMMITS, pd.DataFrame(index=sums.index)).sum(axis=1)
     columns = {
         (metric, class_, stat, METRICS[metric].unit): 0.0 * commits.where(commits > 0)
         if COUNTERS[metric].per == "transaction"
@@ -293,6 +277,24 @@ def _zeros(wanted: Collection[tuple[str, ...]], sums: pd.DataFrame) -> pd.DataFr
         for metric, class_, stat in sorted(wanted)
         if metric in COUNTERS and stat == "mean"
     }
-    names = list(zip(*columns, strict=True)) or [()] * len(KEY)
     table = pd.DataFrame(dict(enumerate(columns.values())), index=sums.index)
-    return table.set_axis(pd.MultiIndex.from_arrays(names, names=KEY), axis=1)
+    return table.set_axis(named(columns), axis=1)
+
+
+def lower_bounds(sums: pd.DataFrame) -> pd.DataFrame:
+    """Returns which published numbers are lower bounds, a row a unit: what never ended counts.
+
+    Args:
+        sums: as for ``unit_metrics``.
+
+    Returns:
+        Columns as of ``unit_metrics``, of those that are a bound in some unit; true or false.
+    """
+    stats = enumerate(sums.columns.get_level_values("stat"))
+    bounds = sums.iloc[:, [place for place, stat in stats if stat.startswith(AT_LEAST)]]
+    of_fact = {series.fact: metric for metric, series in SERIES.items()}
+    names = [
+        (of_fact[fact], class_, stat.removeprefix(AT_LEAST), METRICS[of_fact[fact]].unit)
+        for fact, class_, stat in names_of(bounds)
+    ]
+    return bounds.notna().set_axis(named(names), axis=1)

@@ -13,7 +13,7 @@ from analysis.page.findings import Findings
 from analysis.plots.axes import Axis, place_words
 from analysis.report.cells import plain_share
 from analysis.statistics.amounts import number_of
-from analysis.statistics.unfinished import unfinished_words
+from analysis.statistics.outage import unfinished_words
 
 _LOST: Final = MetricKey("locks_lost")
 _ABORTED: Final = MetricKey("txn_aborts")

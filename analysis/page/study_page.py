@@ -25,9 +25,9 @@ from analysis.report.comparison import comparison_tables
 from analysis.report.expectations import expectation_table
 from analysis.report.sensitivity_table import factor_table, weight_tables
 from analysis.report.table import ReportTable, texts
-from analysis.study.answer_file import ANSWER
 from analysis.study.finished_study import FinishedStudy
 from analysis.study.study_folder import write_text_whole
+from analysis.study.study_outcome import ANSWER
 
 HTML: Final = "report.html"
 MARKDOWN: Final = "report.md"

@@ -25,7 +25,7 @@ from typing import Any, Final
 
 from analysis.pipeline.spark_master import is_local
 from analysis.program import ROOT, cores
-from analysis.study.source_digest import model_digest
+from analysis.study.unit_folder import model_digest
 from sim.compiled import LIBRARY, VARIABLE
 
 LIBRARIES: Final = Path(sys.prefix) / "pessim-compiled"
@@ -75,16 +75,12 @@ def library() -> Path | None:
     return path if path.is_file() else None
 
 
-def is_outdated() -> bool:
-    """Whether there is a library, but not of this source."""
-    return library() is None and LIBRARIES.is_dir() and any(LIBRARIES.iterdir())
-
-
 def model_words(master: str) -> str:
     """Returns how workers run the model, and why not compiled if somebody expects it."""
     if library() is None:
-        outdated = " (what make fast compiled is of other sources: make fast again)"
-        return "interpreted" + (outdated if is_outdated() else "")
+        outdated = LIBRARIES.is_dir() and any(LIBRARIES.iterdir())
+        again = " (what make fast compiled is of other sources: make fast again)"
+        return f"interpreted{again if outdated else ''}"
     return "compiled" if is_local(master) else "interpreted (workers are elsewhere)"
 
 

@@ -102,27 +102,24 @@ class ObjectStore:
             raise StudyFolderError(
                 f"{named}: names no folder; write {scheme}://{parts.netloc or 'BUCKET'}/FOLDER"
             )
-        store = cls(parts._replace(scheme=scheme).geturl())
-        try:
-            store._ask_for_bucket()
-        except (OSError, ValueError) as error:  # ValueError: of an address
-            raise StudyFolderError(f"{store}: {reason(error)}") from error
-        return store
-
-    def _ask_for_bucket(self) -> None:
         from pyarrow.fs import FileType
 
-        files, root = _opened(self.url)
-        bucket = root.partition("/")[0]
-        if bucket and files.get_file_info(bucket).type == FileType.NotFound:
-            raise OSError("NO_SUCH_BUCKET")
+        store = cls(parts._replace(scheme=scheme).geturl())
+        try:
+            files, root = _opened(store.url)
+            bucket = root.partition("/")[0]
+            lacks = bucket and files.get_file_info(bucket).type == FileType.NotFound
+        except (OSError, ValueError) as error:  # ValueError: of an address
+            raise StudyFolderError(f"{store}: {reason(error)}") from error
+        if lacks:
+            raise StudyFolderError(f"{store}: {_NO_BUCKET}")
+        return store
 
     def unit_names(self) -> set[str]:
         """Returns what a folder of units would show: whole ones, failures, attempts."""
         from pyarrow.fs import FileSelector
 
-        with self._in_one_line():
-            files, root = _opened(self.url)
+        with self._files() as (files, root):
             below = f"{root}/units"
             there = files.get_file_info(
                 FileSelector(below, allow_not_found=True, recursive=True)
@@ -136,24 +133,22 @@ class ObjectStore:
 
     def read(self, name: str) -> bytes:
         """Returns a file."""
-        with self._in_one_line():
-            files, root = _opened(self.url)
-            with files.open_input_stream(f"{root}/{name}") as stream:
-                content: bytes = stream.read()
+        with self._files() as (files, root), files.open_input_stream(f"{root}/{name}") as stream:
+            content: bytes = stream.read()
         return content
 
     def write(self, name: str, content: bytes) -> None:
         """Puts a file; a reader sees the old one or the new one."""
         kind = {"Content-Type": mimetypes.guess_type(name)[0] or "application/octet-stream"}
-        with self._in_one_line():
-            files, root = _opened(self.url)
-            with files.open_output_stream(f"{root}/{name}", metadata=kind) as stream:
-                stream.write(content)
+        with (
+            self._files() as (files, root),
+            files.open_output_stream(f"{root}/{name}", metadata=kind) as stream,
+        ):
+            stream.write(content)
 
     def remove(self, name: str) -> None:
         """Removes a file, or a folder with all that is in it; nothing if there is none."""
-        with self._in_one_line(), suppress(FileNotFoundError):
-            files, root = _opened(self.url)
+        with self._files() as (files, root), suppress(FileNotFoundError):
             if files.get_file_info(f"{root}/{name}").is_file:
                 files.delete_file(f"{root}/{name}")
             else:
@@ -171,17 +166,17 @@ class ObjectStore:
         fetched = folder.with_name(f"{_FETCHED_PREFIX}{folder.name}")
         shutil.rmtree(fetched, ignore_errors=True)
         fetched.mkdir()
-        with self._in_one_line():
-            files, root = _opened(self.url)
+        with self._files() as (files, root):
             there = files.get_file_info(FileSelector(f"{root}/units/{folder.name}"))
         for name in (each.base_name for each in there if each.is_file):
             (fetched / name).write_bytes(self.read(f"units/{folder.name}/{name}"))
         fetched.replace(folder)
 
     @contextmanager
-    def _in_one_line(self) -> Iterator[None]:
+    def _files(self) -> Iterator[tuple[Any, str]]:
+        """Gives the file system and the path in it; what fails there is said in one line."""
         try:
-            yield
+            yield _opened(self.url)
         except FileNotFoundError as error:
             raise FileNotFoundError(errno.ENOENT, "is not there", str(self)) from error
         except OSError as error:

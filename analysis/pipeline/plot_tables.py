@@ -7,7 +7,8 @@ number of the facts' own, named by the last of them, so its upper bound is exact
 
 from __future__ import annotations
 
-from typing import Final
+from collections.abc import Sequence
+from typing import Final, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -16,9 +17,17 @@ import pyarrow.compute as pc
 from analysis.metrics.catalogue import COMMITS
 from analysis.pipeline.aggregate import numbers, totals, with_columns
 from analysis.pipeline.censored import CENSORED, ages_of_unended
-from analysis.pipeline.course_tables import LATENCIES, LOCKS
-from analysis.pipeline.point_facts import Numbers, PointFacts, unit_of
+from analysis.pipeline.course_tables import (
+    LATENCIES,
+    LOCKS,
+    Numbers,
+    PointFacts,
+    courses,
+    happenings,
+    unit_of,
+)
 from analysis.statistics.saturation import Verdict
+from analysis.study.unit_folder import UnitRecord
 from sim.record.facts import COUNTER, HISTOGRAM, MOMENTS
 from sim.record.histogram import BUCKETS_PER_DOUBLING
 from sim.units import NS_PER_MS
@@ -174,8 +183,8 @@ def warmup_series(facts: PointFacts) -> pa.Table:
 
 def _by_bin(facts: PointFacts, rows: pa.Table, *summed: str) -> pa.Table:
     """Sums columns by unit and whole bin, and adds ``bin_s`` and ``at_s``."""
-    simulated_s = np.array([unit.simulated_s for unit in facts.units])
-    windows = np.floor(simulated_s * 1e9 / facts.window_ns + 1e-6).astype(np.int64)
+    simulated_ns = np.array([unit.simulated_ns for unit in facts.units])
+    windows = simulated_ns // facts.window_ns
     bin_windows = np.maximum(1, -(-windows // MOST_BINS))
     unit = unit_of(rows)
     place = rows["window"].to_numpy() // bin_windows[unit]
@@ -184,3 +193,27 @@ def _by_bin(facts: PointFacts, rows: pa.Table, *summed: str) -> pa.Table:
     found = totals(placed, ("unit", "metric", "bin"), **dict.fromkeys(summed, "sum"))
     bin_s = bin_windows[unit_of(found)] * (facts.window_ns / 1e9)[unit_of(found)]
     return with_columns(found, bin_s=bin_s, at_s=(found["bin"].to_numpy() + 0.5) * bin_s)
+
+
+class FigureTables(NamedTuple):
+    """Tables of a point, each named after the function that makes it."""
+
+    courses: pa.Table
+    happenings: pa.Table
+    warmups: pa.Table
+    tails: pa.Table
+    heat: pa.Table
+    moves: pa.Table
+
+
+def figure_tables(units_dir: str, units: Sequence[UnitRecord]) -> FigureTables:
+    """Reads the facts of a point's units and returns its tables."""
+    facts = PointFacts(units_dir, units)
+    return FigureTables(
+        courses=courses(facts),
+        happenings=happenings(facts),
+        warmups=warmup_series(facts),
+        tails=tails(facts),
+        heat=latency_heat(facts),
+        moves=region_moves(facts),
+    )

@@ -13,29 +13,27 @@ from __future__ import annotations
 import shutil
 import threading
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from analysis.pipeline.forked import call_in_fork
-from analysis.pipeline.job_failure import SparkJobError, not_written, why_job_failed
 from analysis.pipeline.session import ATTEMPTS
 from analysis.pipeline.shared_folder import check_shared_folder, check_store
+from analysis.pipeline.spark_jobs import SparkJobError, not_written, why_job_failed
 from analysis.pipeline.spark_master import is_local
 from analysis.pipeline.store_copy import StoreCopy
-from analysis.pipeline.unit_in_store import run_unit_into_store
 from analysis.pipeline.unit_task import (
     Attempt,
     UnitJob,
-    leave_failure,
+    run_unit_into_store,
     run_unit_task,
     settle_process,
     unit_failure,
 )
-from analysis.pipeline.watch import Watch
-from analysis.study.ledger import Ledger, Scan, read_failure, read_ledger, scan
+from analysis.study.ledger import Ledger, Scan, read_failure, read_ledger, scan, write_failure
 from analysis.study.study_folder import remove_leftovers
 from analysis.study.unit_folder import (
     TEMPORARY_PREFIX,
@@ -64,15 +62,8 @@ class Work:
     """What is sent to every executor once."""
 
     job: UnitJob
-    points: Sequence[Point]
-    units: Sequence[Unit]
-    before: Mapping[str, int]
-    """Attempts in earlier runs, by unit hash, where there were any."""
-
-    def attempt(self, index: int) -> Attempt:
-        """Returns the next attempt at a unit."""
-        unit = self.units[index]
-        return Attempt(unit, self.points[unit.point_index], self.before.get(unit.unit_hash, 0))
+    attempts: Sequence[Attempt]
+    """The next one at each unit."""
 
 
 def run_units(
@@ -104,7 +95,10 @@ def run_units(
     before = _cleared(units_dir, units)
     if copy is not None:
         copy.forget(unit.unit_hash for unit in units)
-    run = _UnitRun(spark, Work(job, list(points), list(units), before), watch, copy)
+    attempts = [
+        Attempt(unit, points[unit.point_index], before.get(unit.unit_hash, 0)) for unit in units
+    ]
+    run = _UnitRun(spark, Work(job, attempts), watch, copy)
     run.run_alone(run.run_together(range(len(units)), ATTEMPTS))
     remove_leftovers(units_dir)
     if copy is not None:
@@ -137,7 +131,7 @@ class _UnitRun:
         self._watch = watch
         self._copy = copy
         self._units_dir = Path(work.job.units_dir)
-        self._by_hash = {unit.unit_hash: unit for unit in work.units}
+        self._by_hash = {each.unit.unit_hash: each.unit for each in work.attempts}
         self._failed: set[str] = set()
         self._poll_s = POLL_S
         self._shipped = spark.broadcast(work)
@@ -174,7 +168,7 @@ class _UnitRun:
             if self._watch.wants_stop:
                 return
             deaths, alone = ATTEMPTS, ""
-            unit_hash = self._work.units[index].unit_hash
+            unit_hash = self._work.attempts[index].unit.unit_hash
             if in_a_row < MOST_ALONE:
                 for leftover in self._units_dir.glob(f"{TEMPORARY_PREFIX}{unit_hash}-*"):
                     shutil.rmtree(leftover, ignore_errors=True)
@@ -192,8 +186,8 @@ class _UnitRun:
             f"its Python process ended unexpectedly {deaths} times{alone}, as when the machine "
             "runs out of memory"
         )
-        failure = unit_failure(self._work.job, self._work.attempt(index), error, attempts=deaths)
-        leave_failure(self._units_dir, failure)
+        failure = unit_failure(self._work.job, self._work.attempts[index], error, attempts=deaths)
+        write_failure(self._units_dir, failure)
         self._look()
 
     def _collect(self, indices: Sequence[int], most_deaths: int) -> dict[int, bool]:
@@ -219,7 +213,7 @@ class _UnitRun:
 
     def _await_sight(self, indices: Iterable[int]) -> None:
         """Waits until the folder shows what has ended."""
-        names = {self._work.units[index].unit_hash for index in indices}
+        names = {self._work.attempts[index].unit.unit_hash for index in indices}
         until_s = time.perf_counter() + SHOWN_WITHIN_S
         seen = self._look()
         while names - seen.done - seen.failed and time.perf_counter() < until_s:
@@ -253,14 +247,14 @@ def run_index(work: Work, index: int, most_deaths: int) -> bool:
     """
     from pyspark import TaskContext
 
-    context, unit_hash = TaskContext.get(), work.units[index].unit_hash
+    context = TaskContext.get()
     again = context is not None and context.attemptNumber() > 0
-    job, attempt = work.job, work.attempt(index)
+    job, attempt = work.job, work.attempts[index]
     if job.store is not None:
         into_store = partial(run_unit_into_store, again=again, most_deaths=most_deaths)
         return call_in_fork(partial(into_store, job.store, job, attempt))
     if again:
-        units_dir = Path(job.units_dir)
+        units_dir, unit_hash = Path(job.units_dir), attempt.unit.unit_hash
         if read_unit(units_dir / unit_hash) is not None:
             return True
         if unfinished_attempts(units_dir, unit_hash) >= most_deaths:
@@ -268,3 +262,18 @@ def run_index(work: Work, index: int, most_deaths: int) -> bool:
         check_room(units_dir)
     call_in_fork(partial(run_unit_task, job, attempt))
     return True
+
+
+class Watch:
+    """Hears of units while they run; this one does nothing."""
+
+    def finished(self, done: int) -> None:
+        """Takes the number of units that have ended, at every look."""
+
+    def failed(self, unit: Unit, error: str) -> None:
+        """Takes a failure, once, as soon as it is known."""
+
+    @property
+    def wants_stop(self) -> bool:
+        """Whether running units are to be broken off, and no more begun."""
+        return False

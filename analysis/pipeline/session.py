@@ -8,20 +8,24 @@ the fixed cost from 25 s to a few on two cores. No UI, no Ivy, bound to loopback
 from __future__ import annotations
 
 import errno
+import logging
 import os
 import shutil
 import sys
 import tempfile
 import threading
 import time
+import zipfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from site import getsitepackages, getusersitepackages
 from typing import TYPE_CHECKING, Final
 
 from analysis.pipeline.compiled_model import library
-from analysis.pipeline.hang_ups import hang_ups_ignored, ignore_hang_up
+from analysis.pipeline.spark_jobs import why_not_started
 from analysis.pipeline.spark_master import is_local, is_on_loopback, with_attempts
-from analysis.program import IMPORTED_FROM, IS_INSTALLED, module
+from analysis.program import IMPORTED_FROM, ROOT, module
 from sim.compiled import VARIABLE
 
 if TYPE_CHECKING:
@@ -36,13 +40,6 @@ TASK_FAILURES: Final = ATTEMPTS + 1
 STOP_WAIT_S: Final = 10.0
 ABANDON_WAIT_S: Final = 5.0
 JVM_LOG: Final = "jvm.log"
-
-_THROWN: Final = "Exception in thread"
-"""How the JVM begins to say that what it ran has failed."""
-
-_NO_GATEWAY: Final = "Java gateway process exited"
-"""What PySpark says if the JVM ended before it could be called."""
-_PY4J: Final = "An error occurred while calling"
 
 _JIT_OPTIONS: Final = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -XX:-UsePerfData"
 
@@ -78,11 +75,13 @@ def spark_settings(master: str, scratch: str, java_options: str) -> dict[str, st
     return settings
 
 
-_JAVA: Final = (
-    ": install it (openjdk-17-jre-headless), or set JAVA_HOME"
-    if IS_INSTALLED
-    else ", which `make setup` finds or installs"
+_TRAVELS: Final = (
+    ("sim", "*.py"),
+    ("analysis", "*.py"),
+    ("analysis", "*.yaml"),
+    ("scenarios/profiles", "*.yaml"),
 )
+"""What remote workers need: the model, the analysis and the hardware profiles."""
 
 
 class SparkStartError(Exception):
@@ -170,28 +169,6 @@ class SparkStarter:
         self._ended.set()
 
 
-def why_not_started(master: str, jvm_said: str, error: str) -> str:
-    """Returns one sentence from what the JVM has written, or from Python's error without any."""
-    lines = [line.strip() for line in jvm_said.splitlines()]
-    told = [line for line in lines if line and not line.startswith(("at ", "...", "WARNING"))]
-    failed = f"Spark did not start on {master}"
-    if any("ERROR" in line for line in told):
-        return f"{failed}: {told[-1].rstrip('.!')}"  # Java ran, so it is not what is missing
-    thrown = next((line for line in told if line.startswith(_THROWN)), None)
-    if thrown is not None:
-        return f"{failed}: {thrown.partition(': ')[2].rstrip('.!') or thrown}"
-    if error and _NO_GATEWAY not in error:  # Java ran here, too
-        return f"{failed}: {_first_of(error).rstrip('.!')}"
-    why = (told or [error])[0].rstrip(".!")
-    return f"{failed}: {why}; it needs Java 17 or newer{_JAVA}"
-
-
-def _first_of(error: str) -> str:
-    """Returns what an exception says first; of one that Java threw, what Java says."""
-    first, *rest = [line.strip() for line in error.strip().splitlines()]
-    return rest[0].lstrip(": ") if rest and first.startswith(_PY4J) else first
-
-
 def start_context(master: str, scratch: str, java_options: str) -> SparkContext:
     """Returns a quiet context on ``master``; workers import this source tree, or its zip.
 
@@ -224,8 +201,6 @@ def start_context(master: str, scratch: str, java_options: str) -> SparkContext:
     if is_local(master):
         context.pythonExec = sys.executable  # PYSPARK_PYTHON is about other Spark jobs, or clusters
     else:
-        from analysis.pipeline.source_zip import write_source_zip
-
         context.addPyFile(str(write_source_zip(Path(scratch))))
     return context
 
@@ -243,6 +218,16 @@ def _export_source_tree(master: str) -> None:
     os.environ.setdefault("SPARK_LAUNCHER_OPTS", _JIT_OPTIONS)
     if is_on_loopback(master):
         os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
+
+
+def write_source_zip(folder: Path) -> Path:
+    """Writes ``pessim.zip`` into ``folder``, with all that a unit needs."""
+    target = folder / "pessim.zip"
+    with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as archive:
+        for below, names in _TRAVELS:
+            for path in sorted((ROOT / below).rglob(names)):
+                archive.write(path, path.relative_to(IMPORTED_FROM))
+    return target
 
 
 def stop_spark(starter: SparkStarter, wait_s: float = STOP_WAIT_S) -> None:
@@ -274,3 +259,28 @@ def _remove_executor_folders(master: str, application: str) -> None:
         from pyspark.find_spark_home import _find_spark_home
 
         shutil.rmtree(Path(_find_spark_home()) / "work" / application, ignore_errors=True)
+
+
+def ignore_hang_up(request: object, client_address: object) -> None:
+    """Ignores that the JVM hung up on the server of Spark's accumulators, which nothing uses.
+
+    When Spark stops it may do so first, and the server would print a traceback.
+    """
+
+
+@contextmanager
+def hang_ups_ignored() -> Iterator[None]:
+    """Ignores that the JVM ends while Py4J sends it something, for as long as the block lasts.
+
+    Py4J logs a traceback then, and not to its own logger but to everybody's.
+    """
+    everybody = logging.getLogger()
+    everybody.addFilter(_is_not_py4js)
+    try:
+        yield
+    finally:
+        everybody.removeFilter(_is_not_py4js)
+
+
+def _is_not_py4js(record: logging.LogRecord) -> bool:
+    return record.module != "java_gateway"

@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Final
 from uuid import uuid4
 
 from analysis.pipeline.forked import call_in_fork
-from analysis.pipeline.job_failure import SparkJobError, why_job_failed
 from analysis.pipeline.object_store import ObjectStore, reason
+from analysis.pipeline.spark_jobs import SparkJobError, why_job_failed
 from analysis.study.study_folder import StudyFolderError
 
 if TYPE_CHECKING:

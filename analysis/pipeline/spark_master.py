@@ -22,14 +22,9 @@ def is_on_loopback(master: str) -> bool:
     return is_local(master) or re.fullmatch(_LOOPBACK, master) is not None
 
 
-def is_master(text: str) -> bool:
-    """Whether Spark knows a master of this form."""
-    return re.fullmatch(_MASTER, text) is not None
-
-
 def complaint_about_master(text: str) -> str:
     """Returns why Spark knows no such master, in fewer words than its own; empty: it may."""
-    if is_master(text):
+    if re.fullmatch(_MASTER, text):
         return ""
     if text.startswith("sc://"):
         return (

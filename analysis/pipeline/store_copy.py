@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
-from analysis.pipeline.object_store import ObjectStore
+from analysis.pipeline.object_store import ObjectStore, is_address
 from analysis.study.ledger import scan
 from analysis.study.study_folder import locked_study_folder, write_text_whole
 from analysis.study.unit_folder import FAILED_SUFFIX, TEMPORARY_PREFIX
@@ -99,6 +99,21 @@ class StoreCopy:
         with ThreadPoolExecutor(AT_ONCE) as movers:
             for _ in movers.map(move, names):
                 pass
+
+
+def place_of(named: str | None, usual: Path) -> tuple[Path, ObjectStore | None]:
+    """Returns a study's folder, and the store that it is a copy of, if there is one.
+
+    Args:
+        named: a folder, or an address in a store, whose copy is the usual folder; None: that alone.
+        usual: the folder that a study has if none is named.
+
+    Raises:
+        StudyFolderError: if the store cannot be used.
+    """
+    if named is None or is_address(named):
+        return usual, None if named is None else ObjectStore.at(named)
+    return Path(named), None
 
 
 @contextmanager

@@ -15,6 +15,7 @@ Source: Law, Simulation Modeling and Analysis, 5th ed., 9.4 (terminating simulat
 from __future__ import annotations
 
 import math
+from functools import cache, partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -23,28 +24,26 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from analysis.pipeline.aggregate import read_facts
-from analysis.statistics.fall import (
-    FEWEST_WINDOWS_BEFORE,
-    Fall,
-    comparable,
-    fall_of_throughput,
-    stop_of_work,
-)
+from analysis.statistics.fall import fall_of_throughput, stop_of_work
 from analysis.statistics.intervals import Array
-from analysis.statistics.outage import outage, piled_up_since
-from analysis.statistics.saturation import UnitCourse, Verdict, judge, overloaded
+from analysis.statistics.outage import OVERDUE, Unfinished, missing, outage, piled_up_since
+from analysis.statistics.saturation import (
+    FEWEST_WINDOWS_BEFORE,
+    UnitCourse,
+    Verdict,
+    judge,
+    overloaded,
+)
 from analysis.statistics.slowdown import (
     Slowdown,
-    Stays,
     Stragglers,
     slowdown_since,
     stragglers_since,
     straggles_from_s,
 )
-from analysis.statistics.unfinished import OVERDUE, Unfinished, missing
 from analysis.statistics.unjudged import NOTHING_BEGAN, Done, not_judged, unsteady
 from analysis.statistics.warmup import Cut, mser_cut
-from analysis.study.fixed_times import first_fixed_ns
+from analysis.study.run import first_fixed_ns
 from sim.fact_names import LOG_WRITER
 from sim.record.facts import COUNTER, EVENT, HISTOGRAM, MOMENTS
 from sim.record.histogram import bucket_of
@@ -71,71 +70,60 @@ def judged_unit(folder: Path, scenario: Scenario, simulated_ns: int) -> JudgedUn
         simulated_ns: how long; a last window that it fills only in part is not looked at.
     """
     window_ns = scenario.run.window_ns
-    windows = simulated_ns // window_ns
-    counters = _Counters(folder, windows)
-    committed = counters.total("txns")
-    course = UnitCourse(
-        begun=counters.total("txns_started"),
-        ended=committed + counters.total("txn_aborts"),
-        committed=committed,
-        latency=_mean_latency(folder, windows),
-    )
+    facts = _Facts(folder, simulated_ns // window_ns)
     fixed_ns = first_fixed_ns(scenario.operations, simulated_ns)
-    cut = _cut(course, scenario.run, fixed_ns)
-    first = cut.observations
+    committed, latency = facts.counted("txns"), _mean_latency(facts)
+    cut = _cut(committed, latency, scenario.run, fixed_ns)
     done = _first_done(folder, fixed_ns)
     event_ns = None if done is None else done.at_ns
-    before = _before(event_ns, first, window_ns)
-    window_s = window_ns / NS_PER_S
-    unfinished = _unfinished(folder, counters)
-    if not (course.begun[first:].any() or committed[first:].any() or unfinished.count):
-        return JudgedUnit(first, Verdict.NOT_JUDGED, NOTHING_BEGAN)
-    fall = _fall(committed, before, event_ns, first, window_ns)
-    overload = overloaded(course, first)
-    stays = _stays(folder, windows)
-    slowness = None if overload else _slowness(folder, committed, stays, before, first, window_s)
-    stopped = outage(committed, unfinished, fall, first, slowness) or piled_up_since(
-        course, before, first, window_s
+    total_s, longest_s = _stays(facts)
+    course = UnitCourse(
+        begun=facts.counted("txns_started"),
+        ended=committed + facts.counted("txn_aborts"),
+        committed=committed,
+        total_s=total_s,
+        longest_s=longest_s,
+        latency=latency,
+        window_s=window_ns / NS_PER_S,
+        cut=cut.observations,
+        before=_before(event_ns, cut.observations, window_ns),
     )
-    ended_s = stays.total_s + counters.total("txn_aborted_ns") / NS_PER_S
-    untold = missing(course, first, float(ended_s[first:].sum()), unfinished, window_s)
+    unfinished = _unfinished(facts)
+    measured = slice(course.cut, None)
+    if not (course.begun[measured].any() or committed[measured].any() or unfinished.count):
+        return JudgedUnit(course.cut, Verdict.NOT_JUDGED, NOTHING_BEGAN)
+    fall = fall_of_throughput(course)
+    if fall is None and event_ns is not None:
+        fall = stop_of_work(course, event_ns // window_ns)
+    overload = overloaded(course)
+    slowness = None if overload else _slowness(facts, course)
+    stopped = outage(course, unfinished, fall, slowness) or piled_up_since(course)
+    ended_s = total_s + facts.counted("txn_aborted_ns") / NS_PER_S
+    untold = missing(course, float(ended_s[measured].sum()), unfinished)
     if done is not None and fixed_ns is not None:
-        found = stopped or overload or untold
-        found = found or not_judged(fixed_ns, done, committed, stays, before)
+        found = stopped or overload or untold or not_judged(course, fixed_ns, done)
     else:
-        busy = counters.busy_shares(first)
-        found = judge(course, first, busy, settled=cut.settled)
+        found = judge(course, _busy_shares(facts, course.cut), settled=cut.settled)
         if found.verdict is Verdict.STABLE and done is not None:
-            found = unsteady(done, committed, first, before) or found
+            found = unsteady(course, done) or found
         if untold is not None and found.verdict.carried:
             found = untold
         if stopped is not None and (event_ns is not None or found.verdict.carried):
             found = stopped
-    return JudgedUnit(first, *found)
+    return JudgedUnit(course.cut, *found)
 
 
-def _fall(
-    committed: Array, before: slice, event_ns: int | None, cut: int, window_ns: int
-) -> Fall | None:
-    """Returns how throughput fell after the first event, or stopped; None: it did not."""
-    window_s = window_ns / NS_PER_S
-    fall = fall_of_throughput(committed, before, cut, window_s)
-    if fall is None and event_ns is not None:
-        fall = stop_of_work(committed, event_ns // window_ns, cut, window_s)
-    return fall
-
-
-def _slowness(
-    folder: Path, committed: Array, stays: Stays, before: slice, cut: int, window_s: float
-) -> Slowdown | Stragglers | None:
+def _slowness(facts: _Facts, course: UnitCourse) -> Slowdown | Stragglers | None:
     """Returns how transactions took far longer, all of them for a while or some; None: no."""
-    if not comparable(committed[before]):
+    if not course.comparable:
         return None
-    slowdown = slowdown_since(committed, stays, before, cut, window_s)
+    slowdown = slowdown_since(course)
     if slowdown is not None:
         return slowdown
-    far = _longer_than(folder, len(committed), straggles_from_s(stays, before))
-    return stragglers_since(committed, stays, far, before, cut, window_s)
+    first = bucket_of(math.ceil(straggles_from_s(course) * NS_PER_S)) + 1
+    ended = facts.rows(HISTOGRAM, "txn_latency")
+    far = facts.by_window(ended.filter(pc.field("bucket") >= first), "count")
+    return stragglers_since(course, far)
 
 
 def _first_done(folder: Path, fixed_ns: int | None) -> Done | None:
@@ -159,24 +147,21 @@ def _before(event_ns: int | None, cut: int, window_ns: int) -> slice:
     return slice(cut if cut + FEWEST_WINDOWS_BEFORE <= event else event // 2, event)
 
 
-def _unfinished(folder: Path, counters: _Counters) -> Unfinished:
+def _unfinished(facts: _Facts) -> Unfinished:
     """Returns what had not ended when the unit did.
 
     Of those that gave up only how long a window's took together is known: the longest took no less
     than their mean.
     """
-    moments = read_facts(folder, MOMENTS, ("txn_latency", "txn_unfinished"))
-    ended = moments.filter(pc.equal(moments["metric"], "txn_latency"))
-    left = moments.filter(pc.equal(moments["metric"], "txn_unfinished"))
-    gave_up_ns = counters.total("txn_aborted_ns") / np.maximum(counters.total("txn_aborts"), 1)
+    ended, left = (facts.rows(MOMENTS, name) for name in ("txn_latency", "txn_unfinished"))
+    gave_up_ns = facts.counted("txn_aborted_ns") / np.maximum(facts.counted("txn_aborts"), 1)
     longest_ns = max(pc.max(ended["max"]).as_py() or 0, round(gave_up_ns.max(initial=0)))
     oldest_ns = pc.max(left["max"]).as_py() or 0
     overdue = 0
     if oldest_ns > OVERDUE * longest_ns:
-        ages = read_facts(folder, HISTOGRAM, ("txn_unfinished",))
+        ages = facts.rows(HISTOGRAM, "txn_unfinished")
         first = bucket_of(math.ceil(OVERDUE * longest_ns))
-        older = ages.filter(pc.greater_equal(ages["bucket"], first))
-        overdue = pc.sum(older["count"]).as_py() or 0
+        overdue = pc.sum(ages.filter(pc.field("bucket") >= first)["count"]).as_py() or 0
     return Unfinished(
         count=pc.sum(left["count"]).as_py() or 0,
         oldest_s=oldest_ns / NS_PER_S,
@@ -186,76 +171,66 @@ def _unfinished(folder: Path, counters: _Counters) -> Unfinished:
     )
 
 
-def _stays(folder: Path, windows: int) -> Stays:
-    """Returns how long the transactions took that were committed in each window."""
-    facts = read_facts(folder, MOMENTS, ("txn_latency",))
-    ended = facts.filter(pc.equal(facts["metric"], "txn_latency"))
-    longest_ns = np.zeros(max(windows, pc.max(ended["window"]).as_py() or 0) + 1)
+def _stays(facts: _Facts) -> tuple[Array, Array]:
+    """Returns by window how long those took that were committed, in seconds: sum and longest."""
+    ended = facts.rows(MOMENTS, "txn_latency")
+    longest_ns = np.zeros(max(facts.windows, pc.max(ended["window"]).as_py() or 0) + 1)
     np.maximum.at(longest_ns, ended["window"].to_numpy(), ended["max"].to_numpy())
-    return Stays(
-        total_s=_by_window(ended, "sum", windows) / NS_PER_S,
-        longest_s=longest_ns[:windows] / NS_PER_S,
-    )
+    return facts.by_window(ended, "sum") / NS_PER_S, longest_ns[: facts.windows] / NS_PER_S
 
 
-def _longer_than(folder: Path, windows: int, least_s: float) -> Array:
-    """Returns how many of the transactions committed in each window took longer."""
-    facts = read_facts(folder, HISTOGRAM, ("txn_latency",))
-    first = bucket_of(math.ceil(least_s * NS_PER_S)) + 1
-    return _by_window(facts.filter(pc.greater_equal(facts["bucket"], first)), "count", windows)
-
-
-def _cut(course: UnitCourse, run: Run, until_ns: int | None) -> Cut:
+def _cut(committed: Array, latency: Array, run: Run, until_ns: int | None) -> Cut:
     """Returns the cut in windows; ``settled`` is False where it was said, not found."""
-    windows = len(course.latency)
+    windows = len(latency)
     if run.warmup_ns is not None:
         return Cut(min(-(-run.warmup_ns // run.window_ns), max(windows - 1, 0)), settled=False)
     end = windows if until_ns is None else min(until_ns // run.window_ns, windows)
-    cuts = [mser_cut(course.committed[:end]), mser_cut(course.latency[:end])]
+    cuts = [mser_cut(committed[:end]), mser_cut(latency[:end])]
     return Cut(max(cut.observations for cut in cuts), all(cut.settled for cut in cuts))
 
 
-class _Counters:
-    """The counters of a unit by window."""
+class _Facts:
+    """The facts of a unit; what lies beyond its whole windows is in no series."""
 
     def __init__(self, folder: Path, windows: int) -> None:
-        self._facts = read_facts(folder, COUNTER)
-        self._windows = windows
+        self.windows = windows
+        self._read = cache(partial(read_facts, folder))
 
-    def total(self, metric: str) -> Array:
+    def rows(self, table: str, metric: str) -> pa.Table:
+        """Returns the rows of a series or a counter."""
+        return self._read(table).filter(pc.field("metric") == metric)
+
+    def by_window(self, rows: pa.Table, column: str) -> Array:
+        """Returns a column summed by window."""
+        window, weights = rows["window"].to_numpy(), rows[column].to_numpy()
+        summed = np.bincount(window, weights=weights, minlength=self.windows)
+        return summed[: self.windows].astype(np.float64)
+
+    def counted(self, counter: str) -> Array:
         """Returns growth by window over all classes; zeros if there is no such counter."""
-        rows = self._rows(metric)
-        return _by_window(rows, "value", self._windows)
+        return self.by_window(self.rows(COUNTER, counter), "value")
 
-    def busy_shares(self, start: int) -> dict[str, float]:
-        """Returns busy time over capacity from a window on, of each station of which it tells."""
-        busy, capacity = self._by_class("busy_ns", start), self._by_class("capacity_ns", start)
-        return {
-            name: busy.get(name, 0) / of
-            for name, of in capacity.items()
-            if of > 0 and name != LOG_WRITER
-        }
 
-    def _by_class(self, metric: str, start: int) -> dict[str, int]:
-        rows = self._rows(metric)
-        rows = rows.filter(pc.greater_equal(rows["window"], start))
+def _busy_shares(facts: _Facts, start: int) -> dict[str, float]:
+    """Returns busy time over capacity from a window on, of each station of which it tells."""
+
+    def by_class(counter: str) -> dict[str, int]:
+        rows = facts.rows(COUNTER, counter).filter(pc.field("window") >= start)
         summed = rows.group_by("class").aggregate([("value", "sum")])
         pairs = zip(summed["class"].to_pylist(), summed["value_sum"].to_pylist(), strict=True)
         return dict(sorted(pairs))
 
-    def _rows(self, metric: str) -> pa.Table:
-        return self._facts.filter(pc.equal(self._facts["metric"], metric))
+    busy = by_class("busy_ns")
+    return {
+        name: busy.get(name, 0) / of
+        for name, of in by_class("capacity_ns").items()
+        if of > 0 and name != LOG_WRITER
+    }
 
 
-def _mean_latency(folder: Path, windows: int) -> Array:
+def _mean_latency(facts: _Facts) -> Array:
     """Mean lock latency by window; a window without a lock has the mean of all."""
-    facts = read_facts(folder, MOMENTS)
-    locks = facts.filter(pc.equal(facts["metric"], "lock_latency"))
-    total, count = _by_window(locks, "sum", windows), _by_window(locks, "count", windows)
+    locks = facts.rows(MOMENTS, "lock_latency")
+    total, count = (facts.by_window(locks, column) for column in ("sum", "count"))
     overall = total.sum() / count.sum() if count.sum() else 0.0
     return np.where(count > 0, total / np.maximum(count, 1.0), overall)
-
-
-def _by_window(rows: pa.Table, column: str, windows: int) -> Array:
-    window, weights = rows["window"].to_numpy(), rows[column].to_numpy()
-    return np.bincount(window, weights=weights, minlength=windows)[:windows].astype(np.float64)

@@ -2,6 +2,10 @@
 
 A unit that raises costs itself, not the job: the other units go on. The
 function that runs a unit is named as ``module:function``: the name travels to executors.
+
+An executor that does not see the study's folder simulates into one of its own, whose facts go into
+an object store. An empty file in the store says meanwhile that the unit is being simulated; one
+that is left behind is an attempt whose process died.
 """
 
 from __future__ import annotations
@@ -10,20 +14,28 @@ import gc
 import time
 import traceback
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
 from functools import cache, partial
 from importlib import import_module
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
+from uuid import uuid4
 
 from analysis.pipeline.object_store import ObjectStore
 from analysis.pipeline.unit_judgement import judged_unit
 from analysis.program import module
 from analysis.study.ledger import UnitFailure, write_failure
 from analysis.study.parquet_sink import ParquetSink
-from analysis.study.source_digest import model_digest
 from analysis.study.study import Study
-from analysis.study.unit_folder import UnitNotWrittenError, UnitRecord, write_unit
+from analysis.study.unit_folder import (
+    TEMPORARY_PREFIX,
+    UnitNotWrittenError,
+    UnitRecord,
+    model_digest,
+    write_unit,
+)
 from analysis.study.units import Point, Unit
 from sim.record.facts import FactSink
 from sim.unit_result import UnitResult, simulated_ns
@@ -71,7 +83,7 @@ def run_unit_task(job: UnitJob, attempt: Attempt) -> UnitFailure | None:
     except Exception as raised:  # one unit's failure is no other's
         error = " ".join(f"{type(raised).__name__}: {raised}".split())
         failure = unit_failure(job, attempt, error, traceback.format_exc())
-        leave_failure(units_dir, failure)
+        write_failure(units_dir, failure)
         return failure
     return None
 
@@ -102,18 +114,6 @@ def unit_failure(
         model=job.model,
         attempts=attempt.before + attempts,
     )
-
-
-def leave_failure(units_dir: Path, failure: UnitFailure) -> None:
-    """Writes why a unit failed.
-
-    Raises:
-        UnitNotWrittenError: if that cannot be written either.
-    """
-    try:
-        write_failure(units_dir, failure)
-    except OSError as error:
-        raise UnitNotWrittenError(error.errno, error.strerror, str(units_dir)) from error
 
 
 def _simulate(
@@ -151,3 +151,53 @@ def unit_function(name: str) -> Callable[[Any, int, FactSink], UnitResult]:
     where, _, attribute = name.partition(":")
     function: Callable[[Any, int, FactSink], UnitResult] = getattr(import_module(where), attribute)
     return function
+
+
+def run_unit_into_store(
+    store: ObjectStore, job: UnitJob, attempt: Attempt, *, again: bool, most_deaths: int
+) -> bool:
+    """Runs one unit and puts its folder, or the file that says why it failed, into the store.
+
+    Args:
+        store: of the study.
+        job: the study; its folder is the driver's, and is not touched.
+        attempt: which unit.
+        again: whether an earlier attempt of this run may have left something.
+        most_deaths: so many attempts that died are enough.
+
+    Returns:
+        False if its process died too often before.
+
+    Raises:
+        UnitNotWrittenError: if the store cannot be read or written.
+    """
+    name = attempt.unit.unit_hash
+    mark = f"units/{TEMPORARY_PREFIX}{name}-{uuid4().hex[:8]}"
+    try:
+        if again:
+            there = store.unit_names()
+            if name in there:
+                return True
+            if sum(each.startswith(f"{TEMPORARY_PREFIX}{name}-") for each in there) >= most_deaths:
+                return False
+        store.write(mark, b"")
+        try:
+            _run(store, job, attempt)
+        finally:
+            with suppress(OSError):
+                store.remove(mark)
+    except UnitNotWrittenError:
+        raise
+    except OSError as error:
+        raise UnitNotWrittenError(error.errno, error.strerror, error.filename) from error
+    return True
+
+
+def _run(store: ObjectStore, job: UnitJob, attempt: Attempt) -> None:
+    with TemporaryDirectory(prefix="pessim-unit-") as own:
+        run_unit_task(replace(job, units_dir=own, store=None), attempt)
+        for path in Path(own).iterdir():
+            if path.is_dir():
+                store.write_unit(path)
+            else:
+                store.write(f"units/{path.name}", path.read_bytes())

@@ -17,7 +17,7 @@ from analysis.program import module
 
 _IMPORTED: Final = (
     module("analysis.pipeline.run_units"),
-    module("analysis.pipeline.point_question"),
+    module("analysis.pipeline.plot_tables"),
     "pyspark.worker",
     module("sim.estimate"),  # which a case with a number of regions is checked by
     module("sim.simulation"),

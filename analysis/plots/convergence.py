@@ -22,8 +22,7 @@ from analysis.metrics.rounding import digits
 from analysis.metrics.unit_metrics import asked_metrics
 from analysis.plots import style
 from analysis.plots.drawn import Picture, listed
-from analysis.statistics.intervals import Array, half_widths, log_ratios
-from analysis.statistics.precision import relative_half_widths
+from analysis.statistics.intervals import Array, half_widths, log_ratios, relative_half_widths
 from analysis.study.run import Target
 
 FEWEST_REPLICATIONS: Final = 3

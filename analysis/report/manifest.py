@@ -19,9 +19,8 @@ from typing import Any, Final
 from analysis.pipeline.compiled_model import model_words
 from analysis.program import IS_INSTALLED, ROOT, cores
 from analysis.study.finished_study import FinishedStudy
-from analysis.study.source_digest import source_digest
 from analysis.study.study import Study
-from analysis.study.unit_folder import UnitRecord, file_digest
+from analysis.study.unit_folder import UnitRecord, file_digest, source_digest
 from analysis.study.units import Unit
 
 MANIFEST: Final = "manifest.json"

@@ -22,11 +22,10 @@ from numpy.typing import NDArray
 from analysis.experiments.capacity_conclusion import capacity_rows
 from analysis.lint.vacuity import Facts, study_warnings
 from analysis.metrics.catalogue import QUANTILES
-from analysis.metrics.lower_bounds import lower_bounds
 from analysis.metrics.rounding import kept
 from analysis.metrics.row_table import POINT, RowTable
 from analysis.metrics.study_tables import StudyTables
-from analysis.metrics.unit_metrics import KEY, unit_metrics
+from analysis.metrics.unit_metrics import KEY, lower_bounds, unit_metrics
 from analysis.report.expectations import claims_to_judge, judge
 from analysis.report.manifest import SUMMARY, invariants
 from analysis.report.refusal import Refusals, reasons, refusals, unit_facts

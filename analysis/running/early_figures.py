@@ -134,4 +134,4 @@ def mean_words(values: Sequence[float]) -> str:
     mean = float(np.mean(values))
     if len(values) < 2:
         return short(mean)
-    return with_half_width(mean, float(half_widths(np.array([values]))[0]))
+    return with_half_width(mean, float(half_widths(np.array(values))))

@@ -87,7 +87,7 @@ def sum_up(
     run: FinishedStudy, starter: SparkStarter, figure_points: int
 ) -> tuple[StudyTables, dict[str, Any]]:
     """Aggregates the facts and writes the summary; returns the tables and its content."""
-    tables = _tables(run, starter, figure_points)
+    tables = tables_of(run, starter, figure_points)
     from analysis.report.summary import study_summary, write_summary
     from analysis.report.tidy import UNITS, unit_table_written
 
@@ -98,17 +98,8 @@ def sum_up(
     return tables, summary
 
 
-def aggregated(
-    run: FinishedStudy, starter: SparkStarter, figure_points: int
-) -> tuple[StudyTables, dict[str, Any]]:
-    """Returns what the facts come to: tables, and the content of a summary; writes nothing."""
-    tables = _tables(run, starter, figure_points)
-    from analysis.report.summary import study_summary
-
-    return tables, study_summary(run, tables)
-
-
-def _tables(run: FinishedStudy, starter: SparkStarter, figure_points: int) -> StudyTables:
+def tables_of(run: FinishedStudy, starter: SparkStarter, figure_points: int) -> StudyTables:
+    """Returns what the facts come to as tables."""
     spark = starter.readers()
     from analysis.pipeline.study_tables import read_study_tables
 

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import Any, Final
 
-from analysis.experiments.choose import experiment_of
+import yaml
+
 from analysis.pipeline.object_store import ObjectStore
 from analysis.pipeline.session import SparkStarter, stop_spark
 from analysis.pipeline.spark_master import is_local
@@ -14,13 +17,14 @@ from analysis.program import command
 from analysis.report.manifest import is_finished, present_summary
 from analysis.running.listener import RunListener
 from analysis.running.results import StudyResult, sum_up, write_results
-from analysis.running.rounds import Plots, RoundSettings, run_rounds
-from analysis.running.same_question import refuse_another_question
+from analysis.running.rounds import Plots, Rounds, RoundSettings
 from analysis.statistics.amounts import count
 from analysis.study.finished_study import FinishedStudy
+from analysis.study.load import load_study
 from analysis.study.plan import Plan
 from analysis.study.study import Study
-from analysis.study.study_folder import locked_study_folder, write_text_whole
+from analysis.study.study_folder import StudyFolderError, locked_study_folder, write_text_whole
+from sim.scenario.problems import ScenarioError
 
 
 class UnitsMissingError(Exception):
@@ -119,11 +123,11 @@ def _unchanged(settings: RoundSettings, begun_s: float) -> StudyResult | None:
 
 def _run_units(settings: RoundSettings, listener: RunListener, begun_s: float) -> FinishedStudy:
     study = settings.job.study
-    experiment, plan = experiment_of(study), Plan(study)
-    progress = run_rounds(settings, experiment, plan, listener)
-    if progress.failed_before:
-        listener.left_alone(progress.failed_before)
-    return progress.finished(settings, experiment, study.name, begun_s)
+    rounds = Rounds(settings, Plan(study))
+    rounds.run(listener)
+    if rounds.failed_before:
+        listener.left_alone(rounds.failed_before)
+    return rounds.finished(study.name, begun_s)
 
 
 def _check_whole(run: FinishedStudy) -> None:
@@ -131,3 +135,55 @@ def _check_whole(run: FinishedStudy) -> None:
         raise UnitsMissingError(
             f"{count(run.missing, 'unit')} failed; see {command('status', run.folder)}"
         )
+
+
+_EXTENDS: Final = frozenset({
+    "about", "expect", "run.replications", "run.precision", "run.max_replications", "run.checks",
+})  # fmt: skip
+"""Keys that ask for more of the same, or judge it anew; its numbers stay what they are."""
+_MOST_SHOWN: Final = 3
+
+
+def refuse_another_question(folder: Path, study: Study) -> None:
+    """Refuses a folder that holds a study with another question; without any it may be used.
+
+    Raises:
+        StudyFolderError: with the keys that differ, and what to do.
+    """
+    file = folder / "scenario.yaml"
+    if not file.is_file():
+        return
+    remedy = "choose another folder, or remove this one"
+    try:
+        there = load_study(file)
+    except ScenarioError as error:
+        raise StudyFolderError(
+            f"{folder}: holds a study whose scenario.yaml this version cannot read "
+            f"({error.problems[0]}); {remedy}"
+        ) from error
+    before, now = (dict(_flat(each)) for each in (there, study))
+    keys = [key for key in {**before, **now} if before.get(key) != now.get(key)]
+    differ = [key for key in keys if key not in _EXTENDS]
+    if differ:
+        more = len(differ) - _MOST_SHOWN
+        shown = ", ".join(differ[:_MOST_SHOWN]) + (f" and {more:,} more keys" if more > 0 else "")
+        raise StudyFolderError(
+            f"{folder}: holds a study that asks another question, with other values of {shown}; "
+            f"{remedy}"
+        )
+
+
+def _flat(study: Study) -> Iterator[tuple[str, Any]]:
+    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+    document = yaml.load(study.resolved_yaml(), Loader=loader)
+    for section, said in document.items():
+        yield from _entries(section, said)
+
+
+def _entries(key: str, said: Any) -> Iterator[tuple[str, Any]]:
+    """Yields values by dotted keys; a list, and what ``precision`` says, stays whole."""
+    if isinstance(said, Mapping) and said and key not in _EXTENDS:
+        for name, value in said.items():
+            yield from _entries(f"{key}.{name}", value)
+    else:
+        yield key, said

@@ -18,10 +18,9 @@ from numpy.typing import NDArray
 from analysis.serve.studies import LONGEST_FACTS_BYTES, LONGEST_RECORD_BYTES, NoStudyError
 from analysis.statistics.intervals import half_widths, means
 from analysis.study.parquet_sink import read_here
-from analysis.study.plan_file import PLAN_FILE, read_plan
 from analysis.study.study_folder import StudyFolderError
 from analysis.study.unit_folder import UNIT_FILE
-from analysis.study.units import Unit
+from analysis.study.units import PLAN_FILE, Unit, read_plan
 from sim.record.facts import COUNTER, MOMENTS
 from sim.units import NS_PER_MS, NS_PER_S
 

@@ -26,14 +26,11 @@ from analysis.running.early_figures import (
 )
 from analysis.serve.studies import LONGEST_FACTS_BYTES, LONGEST_RECORD_BYTES, NoStudyError, Studies
 from analysis.statistics.intervals import mean_and_ends
-from analysis.study.folder_lock import Holder
-from analysis.study.ledger import read_failure
+from analysis.study.ledger import DAMAGED, STATES, StudyState, read_failure
 from analysis.study.parquet_sink import PROGRESS_FILE
-from analysis.study.plan_file import PLAN_FILE
-from analysis.study.study_folder import StudyFolderError
-from analysis.study.study_state import DAMAGED, STATES, StudyState
+from analysis.study.study_folder import Holder, StudyFolderError
 from analysis.study.unit_folder import FAILED_SUFFIX, TEMPORARY_PREFIX, UNIT_FILE
-from analysis.study.units import Unit
+from analysis.study.units import PLAN_FILE, Unit
 from sim.record.facts import MOMENTS
 from sim.units import NS_PER_S
 

@@ -16,7 +16,7 @@ from tempfile import TemporaryFile
 from typing import IO, Final
 
 from analysis.serve.studies import NoStudyError, Studies
-from analysis.study.folder_lock import lock_holder
+from analysis.study.study_folder import lock_holder
 
 _SAID_BYTES: Final = 8_000
 _SAID_LINES: Final = 12

@@ -21,12 +21,9 @@ from typing import Any, Final
 
 import yaml
 
-from analysis.study.answer_file import ANSWER, sentences
-from analysis.study.folder_lock import lock_holder
-from analysis.study.plan_file import PLAN_FILE, read_plan
-from analysis.study.study_folder import StudyFolderError
-from analysis.study.study_outcome import StudyOutcome
-from analysis.study.units import AskedUnits
+from analysis.study.study_folder import StudyFolderError, lock_holder
+from analysis.study.study_outcome import ANSWER, StudyOutcome, sentences
+from analysis.study.units import PLAN_FILE, AskedUnits, read_plan
 from sim.units import KIB, MIB
 
 PAGE_STUDIES: Final = 50

@@ -21,16 +21,15 @@ import numpy as np
 
 from analysis.metrics.catalogue import STATIONS_OF
 from analysis.metrics.rounding import short, with_half_width
-from analysis.pipeline.unit_values import read_unit_metrics
+from analysis.pipeline.study_tables import read_unit_metrics
 from analysis.program import IMPORTED_FROM, module
 from analysis.serve.studies import Studies
 from analysis.statistics.intervals import mean_and_ends
 from analysis.statistics.saturation import Verdict
-from analysis.study.fixed_times import has_fixed_times
 from analysis.study.ledger import read_failure
-from analysis.study.source_digest import model_digest
+from analysis.study.run import has_fixed_times
 from analysis.study.study import Study
-from analysis.study.unit_folder import UnitRecord, read_unit
+from analysis.study.unit_folder import UnitRecord, model_digest, read_unit
 from analysis.study.units import Point
 
 Simulated = Mapping[str, Any]
@@ -170,7 +169,7 @@ def figure(value: float, low: float | None, high: float | None) -> dict[str, Any
 
 
 def _summed(units_dir: Path, units: list[tuple[str, UnitRecord]], parts: int) -> Simulated:
-    tall = read_unit_metrics(None, units_dir, units, batches=parts)
+    tall = read_unit_metrics(None, units_dir, [record for _, record in units], batches=parts)
     tall = tall[tall["stat"] == "mean"]
     verdicts = {Verdict(record.verdict) for _, record in units}
     refused = any(verdict.refused for verdict in verdicts)

@@ -85,15 +85,15 @@ def probability_met(loads: Array, crossings: Array) -> Array:
     spread of one observation, not of the mean.
 
     Args:
-        loads: shape (loads,).
+        loads: any shape.
         crossings: shape (replications,), finite.
 
     Returns:
-        Shape (loads,); NaN with fewer than two replications.
+        The shape of ``loads``; NaN with fewer than two replications.
     """
     count = len(crossings)
     if count < 2:
-        return np.full(len(loads), np.nan)
+        return np.full(np.shape(loads), np.nan)
     spread = float(np.std(crossings, ddof=1)) * np.sqrt(1.0 + 1.0 / count)
     distance = float(np.mean(crossings)) - loads
     if spread == 0.0:

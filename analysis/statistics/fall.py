@@ -19,11 +19,8 @@ import numpy as np
 from scipy.special import ndtr, stdtrit
 
 from analysis.statistics.intervals import Array
+from analysis.statistics.saturation import FEWEST_BEFORE, UnitCourse
 
-FEWEST_BEFORE: Final = 20
-"""Commits before the first event without which there is nothing to compare with."""
-FEWEST_WINDOWS_BEFORE: Final = 3
-"""Likewise windows: fewer say nothing of how regularly they come."""
 DEVIATIONS: Final = 4.5
 """Shortfall that stands out, in standard deviations: among the 20,000 stretches of 200 bins, most
 of which overlap, a course without a fall reaches it about once in 200 times."""
@@ -70,18 +67,12 @@ def when(from_s: float, until_s: float, *, came_back: bool) -> str:
     return f"at {from_s:.2f} s and had not come back at the end"
 
 
-def fall_of_throughput(committed: Array, before: slice, cut: int, window_s: float) -> Fall | None:
-    """Returns the clearest fall after something was done to the cluster; None: it held.
-
-    Args:
-        committed: transactions by window from the beginning; shape (windows,).
-        before: windows of the throughput to compare with; something was first done in the next.
-        cut: windows of warm-up; what fell within them is in no average.
-        window_s: length of a window.
-    """
-    usual, first = committed[before], max(before.stop, cut)
-    after = committed[first:]
-    if not len(after) or not comparable(usual):
+def fall_of_throughput(course: UnitCourse) -> Fall | None:
+    """Returns the clearest fall after something was done to the cluster; None: it held."""
+    window_s = course.window_s
+    usual, first = course.committed[course.before], max(course.before.stop, course.cut)
+    after = course.committed[first:]
+    if not len(after) or not course.comparable:
         return None
     size = -(-len(after) // MOST_BINS)
     ends = np.append(np.arange(size, len(after), size), len(after))
@@ -116,12 +107,7 @@ def fall_of_throughput(committed: Array, before: slice, cut: int, window_s: floa
     )
 
 
-def comparable(usual: Array) -> bool:
-    """Returns whether commits by window before an event are enough to compare with."""
-    return len(usual) >= FEWEST_WINDOWS_BEFORE and usual.sum() >= FEWEST_BEFORE
-
-
-def stop_of_work(committed: Array, event: int, cut: int, window_s: float) -> Fall | None:
+def stop_of_work(course: UnitCourse, event: int) -> Fall | None:
     """Returns the longest time without a commit after something was done; None: it is no stop.
 
     That work stopped shows without anything to compare with before it: what was committed in all
@@ -129,19 +115,18 @@ def stop_of_work(committed: Array, event: int, cut: int, window_s: float) -> Fal
     come in bursts (clients that wait for the same thing) there are long gaps before it, too.
 
     Args:
-        committed: transactions by window from the beginning; shape (windows,).
+        course: of the whole unit.
         event: window in which something was first done.
-        cut: windows of warm-up.
-        window_s: length of a window.
     """
-    start = max(event, cut)
+    committed, window_s = course.committed, course.window_s
+    start = max(event, course.cut)
     busy = np.flatnonzero(committed)
     earlier, busy = busy[busy < start], busy[busy >= start]
     edges = np.concatenate([[start - 1], busy, [len(committed)]])
     gaps = np.diff(edges) - 1
     longest = int(gaps.argmax())
     length, low = int(gaps[longest]), int(edges[longest]) + 1
-    measured = committed[cut:]
+    measured = committed[course.cut :]
     if not length or length < min(MATERIAL_STOP_S / window_s, MATERIAL_FALL * len(measured)):
         return None
     usual = float(measured.mean())

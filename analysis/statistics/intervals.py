@@ -1,21 +1,26 @@
-"""Intervals over independent replications.
+"""Intervals over independent replications, and how many replications a precision takes.
 
 Each replication gives one value; values are independent and, being means over many transactions,
 near normal, so Student's t applies. One replication gives no interval: NaN, never zero width.
 
-Source: Law, Simulation Modeling and Analysis, 5th ed., chapters 9.4 (replication/deletion) and 10.2
-(paired t under common random numbers).
+Source: Law, Simulation Modeling and Analysis, 5th ed., chapters 9.4 (replication/deletion), 9.5.3
+(batch means), 9.4.1 (relative precision) and 10.2 (paired t under common random numbers).
 """
 
 from __future__ import annotations
 
-from typing import Final
+from collections.abc import Sequence
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import stdtrit
 
 CONFIDENCE: Final = 0.95
+BATCHES: Final = 30
+"""Of a long series, beside the first, which is left out as warm-up."""
+MOST_GROWTH: Final = 2
+"""A round brings at most so many times what there is: the variance that asks for it is a guess."""
 
 Array = NDArray[np.float64]
 
@@ -24,23 +29,19 @@ def half_widths(values: Array, confidence: float = CONFIDENCE) -> Array:
     """Returns the half width of the t interval of each row's mean.
 
     Args:
-        values: shape (rows, replications); NaN where a replication has no value.
+        values: shape (..., replications); NaN where a replication has no value.
         confidence: two-sided.
 
     Returns:
-        Shape (rows,); NaN for rows with fewer than two values.
+        Shape (...); NaN for rows with fewer than two values.
     """
-    count = np.sum(~np.isnan(values), axis=1).astype(np.float64)
-    enough = count >= 2
-    freedom = np.where(enough, count - 1, 1.0)
-    filled = np.where(np.isnan(values), 0.0, values)
-    mean = filled.sum(axis=1) / np.maximum(count, 1)
-    squares = np.where(np.isnan(values), 0.0, (values - mean[:, None]) ** 2).sum(axis=1)
-    return half_widths_of(np.sqrt(squares / freedom), count, confidence)
+    count = np.sum(~np.isnan(values), axis=-1)
+    squares = np.nansum((values - means(values)[..., None]) ** 2, axis=-1)
+    return half_widths_of(np.sqrt(squares / np.maximum(count - 1, 1)), count, confidence)
 
 
 def half_widths_of(
-    deviations: Array | float, counts: Array, confidence: float = CONFIDENCE
+    deviations: Array | float, counts: NDArray[Any], confidence: float = CONFIDENCE
 ) -> Array:
     """Returns half widths of means whose values have been summed up elsewhere.
 
@@ -52,7 +53,6 @@ def half_widths_of(
     Returns:
         The shape of ``counts``; NaN for fewer than two replications.
     """
-    counts = np.asarray(counts, dtype=np.float64)
     quantile = stdtrit(np.maximum(counts - 1, 1.0), 0.5 + confidence / 2)
     half = quantile * deviations / np.sqrt(np.maximum(counts, 1.0))
     return np.where(counts >= 2, half, np.nan)
@@ -60,19 +60,14 @@ def half_widths_of(
 
 def means(values: Array) -> Array:
     """Returns each row's mean over the replications that have a value; NaN if none has."""
-    count = np.sum(~np.isnan(values), axis=1)
-    total = np.where(np.isnan(values), 0.0, values).sum(axis=1)
-    return np.where(count > 0, total / np.maximum(count, 1), np.nan)
+    count = np.sum(~np.isnan(values), axis=-1)
+    return np.where(count > 0, np.nansum(values, axis=-1) / np.maximum(count, 1), np.nan)
 
 
 def mean_and_ends(values: Array) -> tuple[float, float | None, float | None]:
     """Returns the mean of some values and the ends of its interval, which a single one has not."""
-    table = values[None, :]
-    mean = float(means(table)[0])
-    if len(values) < 2:
-        return mean, None, None
-    half = float(half_widths(table)[0])
-    return mean, mean - half, mean + half
+    mean, half = float(means(values)), float(half_widths(values))
+    return (mean, None, None) if len(values) < 2 else (mean, mean - half, mean + half)
 
 
 def paired_ratios(values: Array, baselines: Array) -> tuple[Array, Array, Array]:
@@ -108,3 +103,56 @@ def _ratio_of_means(values: Array, baselines: Array) -> Array:
     below = means(baselines)
     usable = below > 0
     return np.where(usable, means(values) / np.where(usable, below, 1.0), np.nan)
+
+
+def mean_interval(
+    series: Sequence[int], confidence: float = CONFIDENCE
+) -> tuple[float, float, float]:
+    """Returns the mean of one long, correlated series and the ends of its interval: batch means.
+
+    Args:
+        series: in order of time, at least 31 values.
+        confidence: two-sided.
+    """
+    size = len(series) // (BATCHES + 1)
+    kept = np.asarray(series[size : size * (BATCHES + 1)], dtype=np.float64)
+    batches = kept.reshape(BATCHES, size).mean(axis=1)
+    mean, half = float(batches.mean()), float(half_widths(batches, confidence))
+    return mean, mean - half, mean + half
+
+
+def relative_half_widths(values: Array) -> Array:
+    """Returns each row's half width over the size of its mean; rows are those of ``half_widths``.
+
+    Returns:
+        Shape (...); 0 where all values agree, infinite where they differ around a mean of 0, NaN
+        for fewer than two values.
+    """
+    half, size = half_widths(values), np.abs(means(values))
+    relative = half / np.where(size > 0, size, 1.0)
+    return np.where((size > 0) | ~(half > 0), relative, np.inf)
+
+
+def replications_needed(values: Array, target: float) -> int:
+    """Returns how many replications there should be in all for a relative half width.
+
+    Args:
+        values: shape (replications,), at least two, none NaN.
+        target: relative half width, such as 0.05.
+
+    Returns:
+        ``len(values)`` if they are precise enough; otherwise what their variance asks for, one more
+        at least and ``MOST_GROWTH`` times as many at most.
+
+    Raises:
+        ValueError: if fewer than two values are given, which have no variance.
+    """
+    present = len(values)
+    if present < 2:
+        raise ValueError("a variance needs two replications")
+    if relative_half_widths(values) <= target:
+        return present
+    counts = np.arange(present + 1, MOST_GROWTH * present + 1, dtype=np.float64)
+    half = half_widths_of(values.std(ddof=1), counts)
+    enough = half <= target * abs(values.mean())
+    return int(counts[np.argmax(enough)] if enough.any() else counts[-1])

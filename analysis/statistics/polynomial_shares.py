@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 from scipy.special import ndtri
 
 from analysis.statistics.intervals import CONFIDENCE, Array
+from analysis.statistics.sensitivity import Shares
 
 _DEGREES: Final = (1, 2, 3)
 _SAMPLES_A_TERM: Final = 2
@@ -31,24 +32,13 @@ _RESAMPLES: Final = 200
 
 
 @dataclass(frozen=True, slots=True)
-class Fit:
-    """Shares of the variance by factor; arrays of shape (factors,).
+class Fit(Shares):
+    """Shares from a polynomial: own of terms with the factor alone, total of all with it."""
 
-    Attributes:
-        own: of terms with the factor alone.
-        own_conf: half width, bootstrapped over blocks.
-        total: of all terms with the factor.
-        total_conf: likewise.
-        degree: of the polynomial, the one with the best q2.
-        q2: part of the variance that is predicted of samples left out.
-    """
-
-    own: Array
-    own_conf: Array
-    total: Array
-    total_conf: Array
     degree: int
+    """The one with the best q2."""
     q2: float
+    """Part of the variance that is predicted of samples left out."""
 
 
 def polynomial_shares(shares: Array, values: Array, seed: int) -> Fit | None:

@@ -43,6 +43,10 @@ MATERIAL_DRIFT: Final = 0.2
 either end would have."""
 MOST_BATCHES: Final = 20
 _MOST_CORRELATION: Final = 0.9
+FEWEST_BEFORE: Final = 20
+"""Commits before the first event without which there is nothing to compare with."""
+FEWEST_WINDOWS_BEFORE: Final = 3
+"""Likewise windows: fewer say nothing of how regularly they come."""
 
 
 class Verdict(StrEnum):
@@ -93,43 +97,52 @@ class UnitCourse:
         begun: transactions begun; nothing but zeros if none were counted.
         ended: transactions committed or given up.
         committed: transactions committed.
+        total_s: how long those took that were committed, together.
+        longest_s: the longest of them.
         latency: mean lock latency, any unit.
+        window_s: length of a window.
+        cut: windows of warm-up; what happens within them is in no average.
+        before: windows to compare with; something was first done to the cluster in the next.
     """
 
     begun: Array
     ended: Array
     committed: Array
+    total_s: Array
+    longest_s: Array
     latency: Array
+    window_s: float
+    cut: int
+    before: slice
+
+    @property
+    def comparable(self) -> bool:
+        """Whether there is enough before something was done to compare with."""
+        usual = self.committed[self.before]
+        return len(usual) >= FEWEST_WINDOWS_BEFORE and usual.sum() >= FEWEST_BEFORE
 
 
-def judge(
-    course: UnitCourse, warmup_windows: int, busy: Mapping[str, float], *, settled: bool
-) -> Judgement:
+def judge(course: UnitCourse, busy: Mapping[str, float], *, settled: bool) -> Judgement:
     """Returns the verdict of a unit.
 
     Args:
         course: of the whole unit.
-        warmup_windows: how many of its windows are left out.
         busy: busy share after the warm-up of each station that little is left of when it is busy.
         settled: whether a warm-up was found after which the unit is settled; if not, or if somebody
             has said how long it is, its drift is looked at.
     """
-    measured = len(course.latency) - warmup_windows
-    if measured < FEWEST_WINDOWS:
-        windows = f"only {measured} window{'s' * (measured != 1)}"
-        return (
-            overloaded(course, warmup_windows)
-            or near_saturation(busy)
-            or Judgement(
-                Verdict.NOT_JUDGED,
-                f"{windows} after the warm-up, {FEWEST_WINDOWS} are needed; lengthen run.measure",
-            )
-        )
+    measured = len(course.latency) - course.cut
+    too_few = measured < FEWEST_WINDOWS
+    otherwise = Judgement(Verdict.STABLE)
+    if too_few:
+        windows = f"only {measured} window{'s' * (measured != 1)} after the warm-up"
+        said = f"{windows}, {FEWEST_WINDOWS} are needed; lengthen run.measure"
+        otherwise = Judgement(Verdict.NOT_JUDGED, said)
     return (
-        overloaded(course, warmup_windows)
-        or (None if settled else _unsettled(course, warmup_windows))
+        overloaded(course)
+        or (None if settled or too_few else _unsettled(course))
         or near_saturation(busy)
-        or Judgement(Verdict.STABLE)
+        or otherwise
     )
 
 
@@ -141,11 +154,12 @@ def near_saturation(busy: Mapping[str, float]) -> Judgement | None:
     return Judgement(Verdict.NEAR_SATURATION, f"{station} {100 * busy[station]:.0f} % busy")
 
 
-def overloaded(course: UnitCourse, start: int) -> Judgement | None:
-    """Returns the verdict of a unit whose work piles up from a window on; None: it does not."""
+def overloaded(course: UnitCourse) -> Judgement | None:
+    """Returns the verdict of a unit whose work piles up after the warm-up; None: it does not."""
+    start = course.cut
     backlog = np.cumsum(course.begun - course.ended)
     if len(backlog) - start < FEWEST_WINDOWS:
-        if not _outgrows_chance(course, backlog, start):
+        if not _outgrows_chance(course, backlog):
             return None
     elif growth_chance(backlog) > OVERLOAD_LEVEL or drift(backlog[start:]).share < MATERIAL_GROWTH:
         return None
@@ -155,12 +169,13 @@ def overloaded(course: UnitCourse, start: int) -> Judgement | None:
     return Judgement(Verdict.OVERLOADED, said)
 
 
-def _outgrows_chance(course: UnitCourse, backlog: Array, start: int) -> bool:
+def _outgrows_chance(course: UnitCourse, backlog: Array) -> bool:
     """Returns whether too few windows to know their scatter still show that work piles up.
 
     A backlog that is as likely to grow as to shrink with each transaction would not have grown so
     far. The first window is left out: in it a closed loop's clients may begin.
     """
+    start = course.cut
     if len(backlog) - start < 2:
         return False
     grown = float(backlog[-1] - backlog[start])
@@ -169,9 +184,9 @@ def _outgrows_chance(course: UnitCourse, backlog: Array, start: int) -> bool:
     return grown > WALK_DEVIATIONS * np.sqrt(steps) and grown >= MATERIAL_GROWTH * mean
 
 
-def _unsettled(course: UnitCourse, start: int) -> Judgement | None:
+def _unsettled(course: UnitCourse) -> Judgement | None:
     for name, series in (("lock latency", course.latency), ("throughput", course.committed)):
-        found = drift(series[start:])
+        found = drift(series[course.cut :])
         if found.chance <= DRIFT_LEVEL and abs(found.share) >= MATERIAL_DRIFT:
             way = "rises" if found.share > 0 else "falls"
             return Judgement(

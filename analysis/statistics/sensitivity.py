@@ -54,22 +54,31 @@ class Effects:
 
 
 @dataclass(frozen=True, slots=True)
-class Indices:
+class Shares:
     """Shares of the output's variance, by factor; arrays of shape (factors,).
 
     Attributes:
-        first: would vanish if the factor were known, on average.
-        first_conf: half width of its interval, bootstrapped over blocks.
+        own: would vanish if the factor were known, on average: its first-order index.
+        own_conf: half width of its interval, bootstrapped over blocks.
         total: would be left if all others were known; its own effect and its interactions.
         total_conf: likewise.
+    """
+
+    own: Array
+    own_conf: Array
+    total: Array
+    total_conf: Array
+
+
+@dataclass(frozen=True, slots=True)
+class Indices(Shares):
+    """Shares straight from blocks.
+
+    Attributes:
         used: blocks that were whole.
         varies: whether the output varied at all.
     """
 
-    first: Array
-    first_conf: Array
-    total: Array
-    total_conf: Array
     used: int
     varies: bool
 
@@ -198,8 +207,8 @@ def sobol_indices(values: Array, seed: int) -> Indices:
         conf_level=CONFIDENCE, seed=_seed(seed),
     )  # fmt: skip
     names = ("S1", "S1_conf", "ST", "ST_conf")
-    first, first_conf, total, total_conf = (np.asarray(found[name], float) for name in names)
-    return Indices(first, first_conf, total, total_conf, used, varies=True)
+    own, own_conf, total, total_conf = (np.asarray(found[name], float) for name in names)
+    return Indices(own, own_conf, total, total_conf, used, varies=True)
 
 
 def _problem(factors: int) -> dict[str, Any]:

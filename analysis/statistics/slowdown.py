@@ -15,16 +15,14 @@ from scipy.special import log_ndtr
 from analysis.statistics.amounts import seconds
 from analysis.statistics.fall import (
     DEVIATIONS,
-    FEWEST_BEFORE,
-    FEWEST_WINDOWS_BEFORE,
     MATERIAL_FALL,
     MATERIAL_STOP_S,
     MOST_BINS,
     Fall,
-    comparable,
     when,
 )
 from analysis.statistics.intervals import Array
+from analysis.statistics.saturation import FEWEST_BEFORE, FEWEST_WINDOWS_BEFORE, UnitCourse
 
 MATERIAL_SLOWNESS: Final = 3.0
 """Mean latency that counts as slower, over that before."""
@@ -34,13 +32,6 @@ FEWEST_STRAGGLERS: Final = 20
 """Stragglers that count whatever became of the mean."""
 FEWEST_COSTLY: Final = 5
 """Stragglers that count if the mean of all is ``MATERIAL_SLOWNESS`` times that before."""
-
-
-class Stays(NamedTuple):
-    """How long the transactions took that were committed in each window; shapes (windows,)."""
-
-    total_s: Array
-    longest_s: Array
 
 
 class Slowdown(NamedTuple):
@@ -90,27 +81,19 @@ def outlasts(slow: Slowdown | Stragglers, fall: Fall) -> bool:
     return slow.until_s - fall.until_s > fall.until_s - fall.from_s
 
 
-def slowdown_since(
-    committed: Array, stays: Stays, before: slice, cut: int, window_s: float
-) -> Slowdown | None:
+def slowdown_since(course: UnitCourse) -> Slowdown | None:
     """Returns the stretch in which transactions lost most by taking far longer; None: they did not.
 
     Most of its windows are slow, so a few long waits for a lock are no slowdown. Transactions that
     waited for something to end commit all at once, and were slow for as long as they waited, if not
     only the longest of a window did.
-
-    Args:
-        committed: transactions by window from the beginning; shape (windows,).
-        stays: of those.
-        before: windows to compare with; something was first done in the next.
-        cut: windows of warm-up.
-        window_s: length of a window.
     """
-    first = max(before.stop, cut)
-    ended, spent_s = committed[first:], stays.total_s[first:]
-    if not len(ended) or not comparable(committed[before]):
+    before, window_s = course.before, course.window_s
+    first = max(before.stop, course.cut)
+    ended, spent_s = course.committed[first:], course.total_s[first:]
+    if not len(ended) or not course.comparable:
         return None
-    before_s = float(stays.total_s[before].sum() / committed[before].sum())
+    before_s = float(course.total_s[before].sum() / course.committed[before].sum())
     excess_s = spent_s - MATERIAL_SLOWNESS * before_s * ended
     lost_s = np.concatenate([[0.0], np.cumsum(excess_s)])
     high = int((lost_s - np.minimum.accumulate(lost_s)).argmax())
@@ -120,8 +103,11 @@ def slowdown_since(
         return None
     least = max(min(MATERIAL_STOP_S / window_s, MATERIAL_FALL * len(ended)), FEWEST_WINDOWS_BEFORE)
     during_s = float(spent_s[low:high].sum() / slow)
-    longest_s = stays.longest_s[first + low : first + high]
-    if high - low < least and not _waited(spent_s[low:high] - longest_s, slow - len(longest_s)):
+    longest_s = course.longest_s[first + low : first + high]
+    rest_s = float((spent_s[low:high] - longest_s).sum())
+    # Whether all but the longest took so long that a stop of that length would count.
+    waited = rest_s >= MATERIAL_STOP_S * (slow - len(longest_s))
+    if high - low < least and not waited:
         return None
     from_s = (first + low) * window_s
     if high - low < least or during_s > (high - low) * window_s:
@@ -138,19 +124,13 @@ def slowdown_since(
     )
 
 
-def _waited(spent_s: Array, commits: float) -> bool:
-    """Returns whether transactions took so long that a stop of that length would count."""
-    return bool(spent_s.sum() >= MATERIAL_STOP_S * commits)
-
-
-def straggles_from_s(stays: Stays, before: slice) -> float:
+def straggles_from_s(course: UnitCourse) -> float:
     """Returns the latency from which on a transaction took far longer than any before."""
-    return max(MATERIAL_STOP_S, FAR_LONGER * float(stays.longest_s[before].max(initial=0.0)))
+    longest_s = float(course.longest_s[course.before].max(initial=0.0))
+    return max(MATERIAL_STOP_S, FAR_LONGER * longest_s)
 
 
-def stragglers_since(
-    committed: Array, stays: Stays, far: Array, before: slice, cut: int, window_s: float
-) -> Stragglers | None:
+def stragglers_since(course: UnitCourse, far: Array) -> Stragglers | None:
     """Returns the transactions that took far longer than any before; None: there are too few.
 
     None did before, so of all stretches of the course the one is taken in which least by chance so
@@ -158,19 +138,16 @@ def stragglers_since(
     share of the transactions, to the power of their number.
 
     Args:
-        committed: transactions by window from the beginning; shape (windows,).
-        stays: of those.
-        far: how many of those took longer than ``straggles_from_s``; shape (windows,).
-        before: windows to compare with; something was first done in the next.
-        cut: windows of warm-up.
-        window_s: length of a window.
+        course: of the whole unit.
+        far: how many of the committed took longer than ``straggles_from_s``; shape (windows,).
     """
-    first = max(before.stop, cut)
+    committed, before, window_s = course.committed, course.before, course.window_s
+    first = max(before.stop, course.cut)
     usual, late = committed[before], np.flatnonzero(far[first:]) + first
     count, of = int(far[first:].sum()), float(committed[first:].sum())
-    if not comparable(usual) or not count:
+    if not course.comparable or not count:
         return None
-    slower = stays.total_s[first:].sum() * usual.sum() / (stays.total_s[before].sum() * of)
+    slower = course.total_s[first:].sum() * usual.sum() / (course.total_s[before].sum() * of)
     if count < (FEWEST_COSTLY if slower >= MATERIAL_SLOWNESS else FEWEST_STRAGGLERS):
         return None
     if _clearest(committed[first:], far[first:], float(usual.sum())) < -log_ndtr(-DEVIATIONS):
@@ -180,8 +157,8 @@ def stragglers_since(
         of=int(of),
         from_s=before.stop * window_s,
         until_s=(int(late[-1]) + 1) * window_s,
-        longest_s=float(stays.longest_s[first:].max()),
-        before_s=float(stays.longest_s[before].max()),
+        longest_s=float(course.longest_s[first:].max()),
+        before_s=float(course.longest_s[before].max()),
     )
 
 

@@ -7,16 +7,15 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from analysis.statistics.amounts import seconds
-from analysis.statistics.fall import (
-    DEVIATIONS,
+from analysis.statistics.fall import DEVIATIONS, MATERIAL_FALL
+from analysis.statistics.saturation import (
     FEWEST_BEFORE,
     FEWEST_WINDOWS_BEFORE,
-    MATERIAL_FALL,
-    comparable,
+    Judgement,
+    UnitCourse,
+    Verdict,
 )
-from analysis.statistics.intervals import Array
-from analysis.statistics.saturation import Judgement, Verdict
-from analysis.statistics.slowdown import MATERIAL_SLOWNESS, Stays, straggles_from_s
+from analysis.statistics.slowdown import MATERIAL_SLOWNESS, straggles_from_s
 from analysis.statistics.warmup import FEWEST_WINDOWS
 from sim.units import NS_PER_S
 
@@ -35,21 +34,17 @@ class Done(NamedTuple):
     """Its name, such as ``partition``."""
 
 
-def not_judged(
-    fixed_ns: int, done: Done, committed: Array, stays: Stays, before: slice
-) -> Judgement:
+def not_judged(course: UnitCourse, fixed_ns: int, done: Done) -> Judgement:
     """Returns that no fall was found, or why none could be: that is no word for the cluster.
 
     Args:
+        course: of the whole unit.
         fixed_ns: when something happens at a fixed time, first.
         done: at that time or before it.
-        committed: transactions by window from the beginning; shape (windows,).
-        stays: of those.
-        before: windows to compare with.
     """
-    usual, after = committed[before], committed[before.stop :]
+    usual, after = course.committed[course.before], course.committed[course.before.stop :]
     it = "it" if done.at_ns >= fixed_ns else f"{done.kind} at {done.at_ns / NS_PER_S:.2f} s"
-    if not comparable(usual):
+    if not course.comparable:
         held = _too_little(it)
     elif len(after) < FEWEST_WINDOWS:
         held = f"too little time after {it} to find a fall of throughput; lengthen run.measure"
@@ -59,7 +54,7 @@ def not_judged(
             "commits"
         )
     else:
-        held = _held(committed, stays, before)
+        held = _held(course)
     return Judgement(
         Verdict.NOT_JUDGED,
         f"averages are over what happens at fixed times, from {fixed_ns / NS_PER_S:g} s: {held}",
@@ -73,12 +68,12 @@ def _too_little(it: str) -> str:
     )
 
 
-def _held(committed: Array, stays: Stays, before: slice) -> str:
+def _held(course: UnitCourse) -> str:
     """Returns that throughput and latency held, with what means and the longest say against it."""
     held = f"throughput did not fall by {100 * MATERIAL_FALL:.0f} %"
-    since = slice(before.stop, None)
+    before, since = course.before, slice(course.before.stop, None)
     usual_s, after_s = (
-        float(stays.total_s[part].sum() / committed[part].sum()) for part in (before, since)
+        float(course.total_s[part].sum() / course.committed[part].sum()) for part in (before, since)
     )
     if after_s >= MATERIAL_SLOWNESS * usual_s > 0:
         rose = f"mean latency rose from {seconds(usual_s)} to {seconds(after_s)}"
@@ -88,14 +83,14 @@ def _held(committed: Array, stays: Stays, before: slice) -> str:
             f", nor did transactions take {MATERIAL_SLOWNESS:g} times as long on average, as far "
             "as can be told"
         )
-    longest_s = float(stays.longest_s[since].max(initial=0.0))
-    if longest_s <= straggles_from_s(stays, before):
+    longest_s = float(course.longest_s[since].max(initial=0.0))
+    if longest_s <= straggles_from_s(course):
         return held
-    before_s = float(stays.longest_s[before].max())
+    before_s = float(course.longest_s[before].max())
     return f"{held}; the longest took {seconds(longest_s)}, before {seconds(before_s)} at most"
 
 
-def unsteady(done: Done, committed: Array, cut: int, before: slice) -> Judgement | None:
+def unsteady(course: UnitCourse, done: Done) -> Judgement | None:
     """Returns that throughput dips after what nothing precedes; None: it does not, or much does.
 
     What is done again and again from the beginning may stop work each time for less than counts as
@@ -103,13 +98,11 @@ def unsteady(done: Done, committed: Array, cut: int, before: slice) -> Judgement
     is cannot be told.
 
     Args:
+        course: of the whole unit.
         done: to the cluster, first.
-        committed: transactions by window from the beginning; shape (windows,).
-        cut: windows of warm-up.
-        before: windows to compare with.
     """
-    measured = committed[cut:]
-    if comparable(committed[before]) or len(measured) < FEWEST_WINDOWS:
+    measured = course.committed[course.cut :]
+    if course.comparable or len(measured) < FEWEST_WINDOWS:
         return None
     mean = float(measured.mean())
     least = min(_DIP * mean, mean - DEVIATIONS * float(np.sqrt(mean)))

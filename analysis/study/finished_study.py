@@ -11,11 +11,10 @@ from typing import Any, Self
 from analysis.study.ledger import read_ledger, scan
 from analysis.study.load import load_study
 from analysis.study.plan import Plan
-from analysis.study.plan_file import read_plan
 from analysis.study.study import Study
 from analysis.study.study_folder import StudyFolderError, no_study, runs_the_rest
 from analysis.study.unit_folder import UnitRecord
-from analysis.study.units import Unit
+from analysis.study.units import Unit, read_plan
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

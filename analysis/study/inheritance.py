@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from functools import reduce
 from pathlib import Path
 
-from analysis.study.file_tree import merged
+from analysis.study.overrides import merged
 from analysis.study.shipped import located, ours_meant
 from sim.scenario.problems import Mark, Problem, ScenarioError, shown
 from sim.scenario.reader import read_file

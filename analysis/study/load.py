@@ -11,15 +11,21 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
+from analysis.program import command
 from analysis.study.cases import expectations_of, variants_of
-from analysis.study.dotted_keys import key_meant
-from analysis.study.fixed_times import has_fixed_times
-from analysis.study.from_python import overrides_of, tree_of
 from analysis.study.inheritance import read_with_bases
-from analysis.study.json_schema import TOP
-from analysis.study.overrides import CASES, Overrides, applied, command_line_overrides
+from analysis.study.json_schema import TOP, key_meant
+from analysis.study.overrides import (
+    CASES,
+    Overrides,
+    applied,
+    command_line_overrides,
+    overrides_of,
+    plain_point,
+    tree_of,
+)
 from analysis.study.questions import (
     capacity_of,
     check_capacity,
@@ -27,15 +33,20 @@ from analysis.study.questions import (
     check_one_question,
     check_rounds,
     check_sensitivity,
+    check_transaction_names,
     run_of,
     sensitivity_of,
 )
-from analysis.study.run import precision_of
+from analysis.study.run import has_fixed_times, precision_of
 from analysis.study.sections import Sensitivity
-from analysis.study.shipped import located, refuse_ours_without_prefix
+from analysis.study.shipped import (
+    located,
+    refuse_ours_without_prefix,
+    shipped_files,
+    shipped_name,
+)
 from analysis.study.study import CaseResolver, Study, point_key
 from analysis.study.sweep import sweep_of
-from analysis.study.transaction_names import check_transaction_names
 from analysis.study.units import Point, point_words
 from sim.scenario.problems import Mark, Problem, ScenarioError, shown
 from sim.scenario.reader import read_file
@@ -127,7 +138,7 @@ def _study(name: str, root: Place, given: Mapping[str, Node]) -> Study | None:
         run = replace(run, max_replications=None)  # of a file that is extended: there are no rounds
     if problems:
         return None
-    points = tuple(_plain(point) for point in sweep.points)
+    points = tuple(plain_point(point) for point in sweep.points)
     at_first = {variant: resolver.scenario(points[0], variant) for variant in variants}
     if capacity or sensitivity or any(map(has_fixed_times, at_first.values())):
         run = replace(run, batches=1)
@@ -148,6 +159,28 @@ def _study(name: str, root: Place, given: Mapping[str, Node]) -> Study | None:
         resolver=resolver,
         said=tree.plain() | document,
     )
+
+
+class ShippedScenario(NamedTuple):
+    """A scenario that comes with the program."""
+
+    name: str
+    file: str
+    about: str
+    """Its question, in one line."""
+
+
+def shipped_scenarios() -> list[ShippedScenario]:
+    """Returns the scenarios to begin with, those of the cookbook last."""
+    files = shipped_files(".", "cookbook")
+    return [ShippedScenario(shipped_name(file), str(file), _about_of(file)) for file in files]
+
+
+def _about_of(file: Path) -> str:
+    try:
+        return " ".join(load_study(file).about.split())
+    except ScenarioError:
+        return f"(does not load; see: {command('check', file)})"
 
 
 def _of_a_unit(tree: Node) -> Node:
@@ -176,7 +209,7 @@ def _resolve_all(
     for point in points:
         if len(root.problems) > _ENOUGH:
             break
-        plain = _plain(point)
+        plain = plain_point(point)
         for variant in variants:
             resolver.resolve(point, variant, root.problems)
             if root.problems:
@@ -212,10 +245,6 @@ def _refuse_twin(
         if unsaid:
             told += f", which has {' and '.join(unsaid)} without saying it"
     place.refuse_key(f"{told}; change a value or remove one of the two")
-
-
-def _plain(point: Overrides) -> dict[str, object]:
-    return {key: node.plain() for key, node in point.items()}
 
 
 def _about(place: Place) -> str:

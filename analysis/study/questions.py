@@ -1,26 +1,25 @@
-"""``run``, ``sensitivity`` and ``capacity`` resolved, and which sections exclude one another."""
+"""``run``, ``sensitivity`` and ``capacity`` resolved, and what they may not say together."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from typing import Final
 
+from analysis.metrics.catalogue import MetricKey
 from analysis.study.figures import refuse_twice
-from analysis.study.overrides import Overrides, overlap
+from analysis.study.overrides import Overrides, overlap, plain_point
 from analysis.study.run import RunSection
-from analysis.study.sections import (
-    ALL_PROFILES,
-    Capacity,
-    Range,
-    Sensitivity,
-)
+from analysis.study.sections import ALL_PROFILES, Capacity, Range, Sensitivity
 from analysis.study.study import CaseResolver
 from analysis.study.sweep import ranges_of
 from sim.scenario.problems import shown, suggestion
 from sim.scenario.profiles import profiles
 from sim.scenario.quantities import RATE, QuantityError
 from sim.scenario.resolved import Scenario
-from sim.scenario.section import validated
+from sim.scenario.schema.arrival import Workload
+from sim.scenario.schema.workload import TpccMix
+from sim.scenario.section import keys_of, validated
 from sim.scenario.tree import Place, dotted, node_of
 
 _TRIED_SHARES = (0.0, 0.37, 1.0)
@@ -47,8 +46,7 @@ def check_rounds(root: Place) -> None:
     """
     most = root["run"]["max_replications"]
     if _is_in_vain(root, most, root["run"]["replications"]):
-        message = "has no effect: no precision is asked for; write run.precision, or remove it"
-        most.refuse(message)
+        most.refuse("has no effect: no precision is asked for; write run.precision, or remove it")
 
 
 def check_claims_precision(root: Place) -> None:
@@ -221,7 +219,7 @@ def check_capacity(
     if capacity is None:
         return
     for point, variant in [(point, variant) for point in points for variant in resolver.variants]:
-        scenario = resolver.scenario({key: each.plain() for key, each in point.items()}, variant)
+        scenario = resolver.scenario(plain_point(point), variant)
         for word, message in (
             ("load", _other_load(capacity, scenario)),
             ("prices", _no_price(capacity, scenario)),
@@ -251,3 +249,50 @@ def _no_price(capacity: Capacity, scenario: Scenario) -> str | None:
     if not capacity.prices or ALL_PROFILES in capacity.prices or profile in capacity.prices:
         return None
     return f"no price of {profile}; write {profile}: {{store: ..., tidb_node: ...}}"
+
+
+_BY_TRANSACTION: Final = ("txn_latency_ms", "txn_per_s")
+
+
+def transaction_named(key: MetricKey) -> str | None:
+    """Returns the transaction that a figure is of; None: it is of no one in particular."""
+    return key.class_ if key.metric in _BY_TRANSACTION and key.class_ != "all" else None
+
+
+def transaction_names(workload: Workload) -> list[str] | None:
+    """Returns how a workload's transactions are called; None if its kind does not tell."""
+    if workload.kind == "tpcc":
+        return list(keys_of(TpccMix))
+    if workload.kind == "custom":
+        return [transaction.name for transaction in workload.transactions]
+    return None
+
+
+def check_transaction_names(
+    root: Place, points: Sequence[Overrides], resolver: CaseResolver
+) -> None:
+    """Refuses figures that are asked for of a transaction that no case has."""
+    asked = [(place, name) for place, key in _asked(root) if (name := transaction_named(key))]
+    if not asked:
+        return
+    known: dict[str, None] = {}
+    for point in points:
+        for variant in resolver.variants:
+            names = transaction_names(resolver.scenario(plain_point(point), variant).workload)
+            if names is None:
+                return
+            known |= dict.fromkeys(names)
+    for place, name in asked:
+        if name not in known:
+            place.refuse_key(f"no transaction {shown(name)}; {suggestion(name, list(known))}")
+
+
+def _asked(root: Place) -> Iterator[tuple[Place, MetricKey]]:
+    """Yields what objectives, precision and sensitivity are about, each with its place."""
+    for section in (root["capacity"]["slo"], root["run"]["precision"]):
+        for text, place in section.below().items() if isinstance(section.value, dict) else ():
+            if place.value is not None:
+                yield place, MetricKey.parse(text)
+    outcomes = root["sensitivity"]["outcomes"]
+    for place in outcomes.below().values() if isinstance(outcomes.value, list) else ():
+        yield place, MetricKey.parse(str(place.value))

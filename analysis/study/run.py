@@ -11,7 +11,10 @@ from analysis.study.expectation import Expectation
 from analysis.study.figures import FIGURE
 from sim.record.histogram import RELATIVE_ERROR
 from sim.scenario.fields import WIDTH, Count, MapOf, Wrong
+from sim.scenario.resolved import Scenario
+from sim.scenario.schema.operations import Operation, Timed
 from sim.scenario.schema.run import Run
+from sim.unit_result import simulated_ns
 
 FEW_REPLICATIONS: Final = 5
 FIRST_ROUND: Final = 8
@@ -67,10 +70,6 @@ class RunSection(Run):
         if first is not None and most is not None and most < first:
             raise Wrong(f"is less than run.replications ({first}), the first round; "
                         f"write {first} or more", at="max_replications")  # fmt: skip
-
-    def replications_for(self, values: int) -> int:
-        """Returns how many replications have so many values, two at least."""
-        return max(2, -(-values // self.batches))
 
     @property
     def most_replications(self) -> int:
@@ -153,3 +152,14 @@ def _implies(one: Target, other: Target) -> bool:
     return one.width <= other.width and (
         one in (replace(other, width=one.width), replace(other, width=one.width, at_point=None))
     )
+
+
+def first_fixed_ns(operations: Sequence[Operation], end_ns: int) -> int | None:
+    """Returns when the first operation with an ``at`` before the end is carried out, or None."""
+    times = [each.at_ns for each in operations if isinstance(each, Timed)]
+    return min((at_ns for at_ns in times if at_ns is not None and at_ns < end_ns), default=None)
+
+
+def has_fixed_times(scenario: Scenario) -> bool:
+    """Returns whether something happens at a fixed time: parts of such a run are not alike."""
+    return first_fixed_ns(scenario.operations, simulated_ns(scenario)) is not None

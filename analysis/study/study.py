@@ -13,18 +13,15 @@ from dataclasses import dataclass, field, fields
 from hashlib import sha256
 from typing import Any, Final
 
+from analysis.study.documents import differences, document_of, yaml_text
 from analysis.study.expectation import Expectation
-from analysis.study.overrides import Overrides, applied, may_change, overlap
-from analysis.study.regions import check_regions
+from analysis.study.overrides import Overrides, applied, may_change, overlap, plain_point
 from analysis.study.run import FEW_REPLICATIONS, FIRST_ROUND, Precision, RunSection
 from analysis.study.sections import Capacity, Sensitivity
 from analysis.study.units import Point
-from analysis.study.yaml_text import yaml_text
 from sim.scenario.problems import Mark, Problem, ScenarioError
 from sim.scenario.resolve import resolved
 from sim.scenario.resolved import Scenario
-from sim.scenario.schema.etcd import EtcdSection
-from sim.scenario.schema.workload import SECTIONS
 from sim.scenario.section import Document
 from sim.scenario.tree import Node, Place, node_of
 
@@ -72,9 +69,8 @@ class Study:
     def replications(self) -> int:
         """How often each variant is run at each point; with ``precision`` in the first round."""
         first = FEW_REPLICATIONS if self.precision is None else FIRST_ROUND
-        return self.run.replications or min(
-            self.run.replications_for(first), self.run.most_replications
-        )
+        of_batches = max(2, -(-first // self.run.batches))
+        return self.run.replications or min(of_batches, self.run.most_replications)
 
     def scenario(self, point: Point, variant: str) -> Scenario:
         """Returns the scenario of one variant at one point, which need not be one of ``points``.
@@ -147,47 +143,6 @@ class Study:
         return document
 
 
-def document_of(scenario: Scenario) -> Document:
-    """Returns the sections of a file that describes this scenario alone; it can be run again."""
-    workload = SECTIONS[scenario.workload.kind]
-    hardware = scenario.hardware.document()
-    if workload is not EtcdSection:
-        del hardware["shared"], hardware["etcd"]
-    document: Document = {
-        "about": scenario.about,
-        "run": scenario.run.document(),
-        "cluster": scenario.cluster.document(),
-        "hardware": hardware,
-        "tikv": scenario.tikv.document(),
-        "workload": workload.document_of(scenario.workload),
-    }
-    if scenario.operations:
-        document["operations"] = {
-            each.name: {key: said for key, said in each.document().items() if key != "name"}
-            for each in scenario.operations
-        }
-    return document
-
-
-def differences(base: Mapping[str, Any], other: Mapping[str, Any], prefix: str = "") -> Document:
-    """Returns the dotted overrides that turn one document into another; None: without that key."""
-    overrides: Document = {}
-    for key in [*base, *(key for key in other if key not in base)]:
-        mine, theirs, name = base.get(key), other.get(key), f"{prefix}{key}"
-        if (
-            isinstance(mine, dict)
-            and isinstance(theirs, dict)
-            and (
-                # Workloads of two kinds have nothing in common; one replaces the other.
-                mine.get("kind") == theirs.get("kind")
-            )
-        ):
-            overrides |= differences(mine, theirs, f"{name}.")
-        elif mine != theirs:
-            overrides[name] = theirs
-    return overrides
-
-
 def _is_open(key: str) -> bool:
     """Returns whether the meaning or the default of other keys follows this one."""
     return key in _SELECTORS or not _DISTRIBUTIONS.isdisjoint(key.split(".")[:-1])
@@ -225,12 +180,11 @@ class CaseResolver:
         tree = applied(self._variants[variant][1], point)
         scenario = resolved(tree, self._about, problems)
         if scenario is not None and len(problems) == before:
-            check_regions(Place(tree, (), problems), scenario)
+            _check_regions(Place(tree, (), problems), scenario)
         if scenario is not None and len(problems) == before:
             while len(self._scenarios) >= _MOST_KEPT:
                 del self._scenarios[next(iter(self._scenarios))]
-            plain = {key: node.plain() for key, node in point.items()}
-            self._scenarios[point_key(plain), variant] = scenario
+            self._scenarios[point_key(plain_point(point)), variant] = scenario
         return scenario
 
     def scenario(self, point: Point, variant: str) -> Scenario:
@@ -276,6 +230,21 @@ class CaseResolver:
             del content["about"]
             digest = self._digests[case] = sha256(canonical(content).encode()).hexdigest()
         return digest
+
+
+def _check_regions(root: Place, scenario: Scenario) -> None:
+    """Finds regions that no row is left for: only the tables say it, which no schema knows."""
+    regions = scenario.cluster.regions
+    if regions is None:
+        return
+    from sim.estimate import too_many_regions  # most studies leave regions to the tables
+
+    most = too_many_regions(scenario)
+    if most is not None:
+        root["cluster"]["regions"].refuse(
+            f"{regions} regions of equal size need a row each to start at, the tables are large "
+            f"enough for {most}; write {most} or less"
+        )
 
 
 def _nodes(point: Point) -> Overrides:

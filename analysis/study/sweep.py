@@ -13,10 +13,9 @@ from itertools import product
 from math import prod
 from typing import Any
 
-from analysis.statistics.latin_hypercube import latin_hypercube
 from analysis.study.figures import refuse_twice
 from analysis.study.interpolation import complaint_about
-from analysis.study.overrides import Overrides, may_change, overlap
+from analysis.study.overrides import Overrides, may_change, overlap, plain_point
 from analysis.study.sections import SWEEP_FORMS, LatinHypercubeSection, Range, SweepSection
 from analysis.study.skipped import is_skipped, skip_rules
 from sim.scenario.problems import shown
@@ -66,8 +65,7 @@ def sweep_of(place: Place, variants: Mapping[str, Overrides]) -> Sweep:
         return Sweep()
     document = place.node.plain()
     if document.pop("latin_hypercube", None) is not None:
-        drawn = [{key: value.plain() for key, value in point.items()} for point in all_points]
-        document = {"points": drawn} | document
+        document = {"points": list(map(plain_point, all_points))} | document
     return Sweep(points, len(all_points) - len(points), contours, document)
 
 
@@ -180,6 +178,18 @@ def _sampled(
         # Whole numbers can coincide; the same point twice would be the same units.
         by_text.setdefault(repr([value.value for value in point.values()]), point)
     return list(by_text.values())
+
+
+def latin_hypercube(samples: int, dimensions: int, seed: int) -> list[list[float]]:
+    """Returns ``samples`` points of ``dimensions`` shares in [0, 1), the same for the same seed.
+
+    Of each dimension every interval [i / samples, (i + 1) / samples) has exactly one point.
+    Source: McKay, Beckman, Conover, Technometrics 21(2), 1979; drawn by scipy.stats.qmc.
+    """
+    from scipy.stats import qmc  # takes half a second, and few studies ask for it
+
+    points: list[list[float]] = qmc.LatinHypercube(d=dimensions, rng=seed).random(samples).tolist()
+    return points
 
 
 def ranges_of(place: Place, variants: Mapping[str, Overrides]) -> list[Range]:

@@ -2,7 +2,8 @@
 
 A unit is written into a sibling with a temporary name and renamed when everything is on disk, so a
 folder under its own name is complete. Its digests are checked before it is used again; a folder
-that does not agree with them is run anew.
+that does not agree with them is run anew, and so is what another model has made, even between two
+commits.
 """
 
 from __future__ import annotations
@@ -15,10 +16,12 @@ import os
 import shutil
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 from uuid import uuid4
 
+from analysis.program import ROOT
 from sim.record.facts import TABLES
 from sim.units import NS_PER_S
 
@@ -221,3 +224,23 @@ def read_unit(folder: Path) -> UnitRecord | None:
         return record if record.digests == fact_digests(folder) else None
     except (OSError, ValueError, TypeError):
         return None
+
+
+_KINDS: Final = ("*.py", "*.yaml")
+
+
+@cache
+def source_digest(*packages: str) -> str:
+    """Returns the SHA-256 over names and contents of some packages' Python files and tables."""
+    digest = hashlib.sha256()
+    for package in packages:
+        for path in sorted(path for kind in _KINDS for path in (ROOT / package).rglob(kind)):
+            content = path.read_bytes()
+            digest.update(f"{path.relative_to(ROOT).as_posix()} {len(content)}\n".encode())
+            digest.update(content)
+    return digest.hexdigest()
+
+
+def model_digest() -> str:
+    """Returns the digest of the model, by which a unit's facts are made."""
+    return source_digest("sim")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal
 
@@ -81,24 +81,15 @@ class Quotient:
 
 
 @dataclass(frozen=True, slots=True)
-class InTheory:
-    """A queue of the engine's own parts, run by itself."""
-
-    queue: str
-    """A name of ``sim.queueing.catalogue.QUEUES``."""
-
-
-@dataclass(frozen=True, slots=True)
 class Alone:
-    """The mean of a series that a station of the model gives by itself."""
+    """The mean of a series that a station or a queue of the model gives, run by itself."""
 
-    run: str
-    """A name of ``sim.queueing.devices.DEVICE``."""
-    scale: float = 1.0
-    """Theirs per unit of the series."""
+    run: Callable[[], Sequence[int]]
+    to_unit: Callable[[float], float]
+    """From the series' unit to that of the anchor."""
 
 
-Origin = InStudy | Quotient | InTheory | Alone
+Origin = InStudy | Quotient | Alone
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+from operator import mul
 from pathlib import Path
 from typing import Any, Final
 
@@ -14,12 +16,12 @@ from analysis.validation.anchor import (
     Band,
     Figure,
     InStudy,
-    InTheory,
     Origin,
     Quotient,
 )
 from analysis.validation.published import Locks, gains, published
 from sim.queueing.catalogue import QUEUES
+from sim.queueing.devices import DEVICE
 
 _SOURCES: Final = {
     "quorum": "David, Nagaraja: Order Statistics, 3rd ed., section 4.6",
@@ -43,7 +45,7 @@ def _of_theory() -> list[Anchor]:
             unit=queue.unit,
             theirs=Figure.exactly(queue.expected),
             band=Band(share=0.05),
-            origin=InTheory(name),
+            origin=Alone(queue.run, queue.to_unit),
         )
         for name, queue in QUEUES.items()
     ]
@@ -89,7 +91,7 @@ def _mean_latency_ms(locks: Locks, threads: int) -> Figure:
 def _origin(said: dict[str, Any]) -> Origin:
     scale = said.get("scale", 1.0)
     if "run" in said:
-        return Alone(said["run"], scale)
+        return Alone(DEVICE[said["run"]], partial(mul, scale))
     point = {"workload.threads": said["threads"]} if "threads" in said else {}
     where, against = (said["study"], said["variant"]), said.get("against")
     key = MetricKey.parse(said["figure"])

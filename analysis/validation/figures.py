@@ -1,24 +1,25 @@
-"""The model's figure of an anchor: from a study's summary, or from a station run by itself."""
+"""The model's figure of an anchor: from a study's summary, or from a station run by itself.
+
+Of each study, what shortens it for a glance.
+"""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any
+from pathlib import Path
+from typing import Any, Final
 
-from analysis.statistics.batch_means import mean_interval
+from analysis.program import SCENARIOS
+from analysis.statistics.intervals import mean_interval
 from analysis.validation.anchor import (
     Alone,
     Anchor,
     Figure,
     InStudy,
-    InTheory,
     Judged,
     Quotient,
 )
-from analysis.validation.studies import study_of
-from sim.queueing.catalogue import QUEUES
-from sim.queueing.devices import DEVICE
 
 Row = Mapping[str, Any]
 
@@ -42,10 +43,9 @@ def judged_anchor(anchor: Anchor, summaries: Mapping[str, Mapping[str, Any] | st
 
 def _ours(anchor: Anchor, summaries: Mapping[str, Mapping[str, Any] | str]) -> Figure:
     origin = anchor.origin
-    if isinstance(origin, InTheory):
-        return _theory_figure(origin)
     if isinstance(origin, Alone):
-        return _device_figure(origin)
+        middle, low, high = map(origin.to_unit, mean_interval(origin.run()))
+        return Figure(middle, min(low, high), max(low, high))
     summary = summaries[study_of(anchor) or ""]
     if isinstance(summary, str):
         raise NoFigureError(summary)
@@ -98,13 +98,44 @@ def _quotient(over: Figure, under: Figure) -> Figure:
     return Figure(value, value - half, value + half)
 
 
-def _theory_figure(origin: InTheory) -> Figure:
-    """Returns mean and 95 % interval of a queue of ``sim.queueing``, in its unit."""
-    queue = QUEUES[origin.queue]
-    middle, low, high = (queue.to_unit(mean) for mean in mean_interval(queue.run()))
-    return Figure(middle, min(low, high), max(low, high))
+_FEW: Final = ("run.replications=2", "run.warmup=500ms", "run.measure=1s")
+
+STUDIES: Final[dict[str, tuple[str, ...]]] = {
+    "tpcc_i3_4xlarge": (*_FEW, "sweep.grid.workload.threads=[50]"),
+    "claims_gp3": _FEW,
+    "pipelined_over_sync": _FEW,
+    "raft_engine": _FEW,
+    "sysbench_point_select": ("run.replications=2",),
+    "sysbench_update_non_index": ("run.replications=2",),
+    "sysbench_idle": (),
+    "tpcc_idle": (),
+    "etcd_loopback": (
+        "run.replications=2", "run.measure=2s", "sweep.grid.workload.threads=[4]",
+    ),
+    "etcd_1ms": _FEW,
+    "rocksdb_locks": _FEW,
+    "leader_transfer": _FEW,
+    "quiet_transfer": (),
+    "transfer_fails": (),
+}  # fmt: skip
+"""By study: what ``--quick`` changes in its scenario, as ``--set`` takes it."""
 
 
-def _device_figure(origin: Alone) -> Figure:
-    """Returns mean and 95 % interval of a run of ``sim.queueing.DEVICE``, in the anchor's unit."""
-    return Figure(*(origin.scale * mean for mean in mean_interval(DEVICE[origin.run]())))
+def file_of(study: str) -> Path:
+    """Returns the scenario of a study: one of its own, or one that is shown to users as well."""
+    own = SCENARIOS / "validation" / f"{study}.yaml"
+    return own if own.exists() else SCENARIOS / f"{study}.yaml"
+
+
+def study_of(anchor: Anchor) -> str | None:
+    """Returns the name of the study that an anchor is looked up in; None for theory."""
+    origin = anchor.origin
+    if isinstance(origin, Quotient):
+        return origin.over.study
+    return origin.study if isinstance(origin, InStudy) else None
+
+
+def studies_of(anchors: Sequence[Anchor]) -> list[str]:
+    """Returns the studies that some anchors need, in the order of ``STUDIES``."""
+    needed = {study_of(anchor) for anchor in anchors}
+    return [name for name in STUDIES if name in needed]

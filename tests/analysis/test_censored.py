@@ -7,14 +7,14 @@ from pathlib import Path
 import pytest
 
 from analysis.metrics.catalogue import QUANTILES, NeededFacts
-from analysis.metrics.lower_bounds import lower_bounds
-from analysis.metrics.unit_metrics import names_of
+from analysis.metrics.unit_metrics import lower_bounds, names_of
 from analysis.pipeline.aggregate import SummedUnit, SumsQuestion
+from analysis.pipeline.course_tables import PointFacts
 from analysis.pipeline.plot_tables import tails
-from analysis.pipeline.point_facts import DrawnUnit, PointFacts
-from analysis.pipeline.unit_sums import sums_table
+from analysis.pipeline.study_tables import sums_table
 from analysis.statistics.saturation import Verdict
 from analysis.study.parquet_sink import ParquetSink
+from analysis.study.unit_folder import UnitRecord
 from sim.record import Recorder
 
 WINDOW_NS = 100_000_000
@@ -135,7 +135,11 @@ def test_a_tail_ends_at_the_share_that_never_came_back(
     tmp_path: Path, verdict: Verdict, least: float, unended: int
 ) -> None:
     facts(tmp_path, 100, 30)
-    unit = DrawnUnit("unit", "in_memory", 0, WINDOW_NS, 0.1, verdict)
+    unit = UnitRecord(
+        unit_hash="unit", variant="in_memory", replication=0, point={}, window_ns=WINDOW_NS,
+        simulated_ns=10**8, warmup_windows=0, verdict=verdict, verdict_reason="", events=0,
+        transactions=0, violations=[], wall_s=0.0, cpu_s=0.0, model="",
+    )  # fmt: skip
     table = tails(PointFacts(str(tmp_path), [unit])).to_pandas()
     txns, locks = (table[table["metric"] == f"{of}_latency"] for of in ("txn", "lock"))
     assert txns["share"].min() == pytest.approx(least)

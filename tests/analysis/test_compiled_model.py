@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from analysis.pipeline import compiled_model
-from analysis.pipeline.compiled_model import is_outdated, library, model_words
+from analysis.pipeline.compiled_model import library, model_words
 from analysis.pipeline.session import spark_settings
 from sim.compiled import LIBRARY, VARIABLE
 
@@ -37,7 +37,6 @@ def test_without_a_library_the_model_is_interpreted(libraries: Path) -> None:
 def test_a_library_of_other_sources_is_not_used(libraries: Path) -> None:
     put_library(libraries, "of-other-sources")
     assert library() is None
-    assert is_outdated()
     assert model_words("local") == (
         "interpreted (what make fast compiled is of other sources: make fast again)"
     )

@@ -13,10 +13,9 @@ from analysis.pipeline import unit_task
 from analysis.pipeline.unit_task import Attempt, UnitJob, run_unit_task
 from analysis.study.ledger import UnitFailure, read_failure, read_ledger, scan, write_failure
 from analysis.study.parquet_sink import ParquetSink
-from analysis.study.plan_file import read_plan, write_plan
 from analysis.study.study_folder import StudyFolderError
 from analysis.study.unit_folder import UnitRecord, write_unit
-from analysis.study.units import AskedUnits, Unit
+from analysis.study.units import AskedUnits, Unit, read_plan, write_plan
 from tests.planned import plan_units
 from tests.stub_model import run_settings, stub_study
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -16,6 +18,7 @@ from analysis.statistics.saturation import (
     growth_chance,
     judge,
 )
+from tests.analysis.unit_courses import unit_course
 
 WINDOWS = 60
 WARMUP = 10
@@ -38,11 +41,12 @@ def course(
         ended.append(done)
     if latency is None:
         latency = rng.normal(100.0, 5.0, WINDOWS)
-    return UnitCourse(arrivals, np.array(ended), np.array(ended), latency)
+    committed = np.array(ended)
+    return unit_course(committed, cut=WARMUP, begun=arrivals, ended=committed, latency=latency)
 
 
 def verdict(of_it: UnitCourse, busy: float = 0.5, *, settled: bool = False) -> Verdict:
-    return judge(of_it, WARMUP, {"disk": 0.1, "apply": busy}, settled=settled).verdict
+    return judge(of_it, {"disk": 0.1, "apply": busy}, settled=settled).verdict
 
 
 @pytest.mark.parametrize("seed", range(20))
@@ -52,7 +56,7 @@ def test_a_unit_that_keeps_up_is_stable(seed: int) -> None:
 
 @pytest.mark.parametrize("seed", range(20))
 def test_a_unit_that_gets_a_tenth_too_much_is_overloaded(seed: int) -> None:
-    found = judge(course(seed, served=90.0), WARMUP, {"disk": 1.0}, settled=True)
+    found = judge(course(seed, served=90.0), {"disk": 1.0}, settled=True)
     assert found.verdict is Verdict.OVERLOADED
     assert "transactions pile up: at the end" in found.reason
 
@@ -68,16 +72,17 @@ def test_a_backlog_that_has_built_up_and_stays_is_no_overload() -> None:
     # Two seconds of latency at a steady rate: what is in the system grows so long, then not.
     begun, delay = draws(3).poisson(100.0, WINDOWS).astype(float), 20
     ended = np.concatenate([np.zeros(delay), begun[:-delay]])
-    unit = UnitCourse(begun, ended, ended, np.full(WINDOWS, 7.0))
+    unit = unit_course(ended, cut=delay, begun=begun, ended=ended, latency=np.full(WINDOWS, 7.0))
     assert growth_chance(np.cumsum(begun - ended)) < OVERLOAD_LEVEL
-    assert judge(unit, delay, {}, settled=True).verdict is Verdict.STABLE
+    assert judge(unit, {}, settled=True).verdict is Verdict.STABLE
 
 
 def test_a_closed_loop_full_of_work_is_near_saturation_by_its_busiest_station() -> None:
     clients = np.zeros(WINDOWS)
     clients[0] = 50
-    unit = UnitCourse(100 + clients, np.full(WINDOWS, 100.0), np.full(WINDOWS, 100.0), np.ones(60))
-    assert judge(unit, WARMUP, {"disk": 0.2, "apply": 0.97}, settled=True) == Judgement(
+    done = np.full(WINDOWS, 100.0)
+    unit = unit_course(done, cut=WARMUP, begun=done + clients, ended=done, latency=np.ones(WINDOWS))
+    assert judge(unit, {"disk": 0.2, "apply": 0.97}, settled=True) == Judgement(
         Verdict.NEAR_SATURATION,
         "apply 97 % busy",
     )
@@ -86,7 +91,7 @@ def test_a_closed_loop_full_of_work_is_near_saturation_by_its_busiest_station() 
 
 def test_a_latency_that_still_rises_is_not_settled_unless_a_warmup_was_found() -> None:
     rising = draws(5).normal(100.0, 5.0, WINDOWS) + np.linspace(0, 60, WINDOWS)
-    found = judge(course(latency=rising), WARMUP, {}, settled=False)
+    found = judge(course(latency=rising), {}, settled=False)
     assert found.verdict is Verdict.UNSETTLED
     assert found.reason.startswith("lock latency still rises by 3")
     assert verdict(course(latency=rising), settled=True) is Verdict.STABLE
@@ -99,25 +104,25 @@ def test_a_drift_too_small_to_matter_is_none() -> None:
 
 
 def test_a_few_windows_are_not_judged() -> None:
-    found = judge(course(served=10.0), WINDOWS - 4, {"disk": 0.5}, settled=False)
+    found = judge(replace(course(served=10.0), cut=WINDOWS - 4), {"disk": 0.5}, settled=False)
     assert found == Judgement(
         Verdict.NOT_JUDGED,
         "only 4 windows after the warm-up, 5 are needed; lengthen run.measure",
     )
-    assert judge(course(), WINDOWS - 1, {"disk": 0.95}, settled=False).reason == "disk 95 % busy"
-    nothing = UnitCourse(*(np.array([]) for _ in range(4)))
-    assert judge(nothing, 0, {}, settled=False).verdict is Verdict.NOT_JUDGED
+    one = replace(course(), cut=WINDOWS - 1)
+    assert judge(one, {"disk": 0.95}, settled=False).reason == "disk 95 % busy"
+    assert judge(unit_course(np.array([])), {}, settled=False).verdict is Verdict.NOT_JUDGED
 
 
 @pytest.mark.parametrize("left", [3, 4])
 def test_a_few_windows_show_a_load_far_beyond_capacity(left: int) -> None:
     arrivals, served = np.full(5, 4000.0), np.full(5, 1600.0)
-    piling = UnitCourse(arrivals, served, served, served)
-    assert judge(piling, 5 - left, {"apply": 1.0}, settled=False).verdict is Verdict.OVERLOADED
+    piling = unit_course(served, cut=5 - left, begun=arrivals, ended=served, latency=served)
+    assert judge(piling, {"apply": 1.0}, settled=False).verdict is Verdict.OVERLOADED
     filling = arrivals.copy()
     filling[5 - left] += 1000  # clients of a closed loop that begin
-    full = UnitCourse(filling, arrivals, arrivals, arrivals)
-    assert judge(full, 5 - left, {"disk": 0.5}, settled=False).verdict is Verdict.NOT_JUDGED
+    full = unit_course(arrivals, cut=5 - left, begun=filling, ended=arrivals, latency=arrivals)
+    assert judge(full, {"disk": 0.5}, settled=False).verdict is Verdict.NOT_JUDGED
 
 
 def test_scatter_that_hangs_together_is_not_taken_for_a_trend() -> None:

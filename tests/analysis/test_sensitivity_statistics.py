@@ -119,7 +119,7 @@ def test_indices_of_known_functions(
     function: Callable[[Array], Array], first: list[float], total: list[float]
 ) -> None:
     found = sobol_indices(function(sobol_blocks(3, 2048, seed=1)), seed=1)
-    assert found.first == pytest.approx(first, abs=0.03)
+    assert found.own == pytest.approx(first, abs=0.03)
     assert found.total == pytest.approx(total, abs=0.03)
     assert (np.abs(found.total - total) <= 1.5 * found.total_conf + 1e-9).all()
 
@@ -128,7 +128,7 @@ def test_noise_goes_into_the_total_indices() -> None:
     blocks = sobol_blocks(3, 1024, seed=1)
     deviation = math.sqrt(20 / 12)
     found = sobol_indices(linear(blocks) + noise((1024, 5), deviation), seed=1)
-    assert found.first == pytest.approx([0.4, 0.1, 0.0], abs=0.06)
+    assert found.own == pytest.approx([0.4, 0.1, 0.0], abs=0.06)
     assert found.total == pytest.approx([0.9, 0.6, 0.5], abs=0.06)
 
 
@@ -157,7 +157,7 @@ def test_an_output_that_does_not_vary_has_zero_indices(constant: float) -> None:
         found = sobol_indices(np.full((8, 4), constant), seed=1)
     assert not effects.varies
     assert not found.varies
-    for array in (effects.mu_star, effects.sigma, found.first, found.total, found.total_conf):
+    for array in (effects.mu_star, effects.sigma, found.own, found.total, found.total_conf):
         assert array.tolist() == [0.0, 0.0]
 
 

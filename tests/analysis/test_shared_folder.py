@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from analysis.pipeline import shared_folder
-from analysis.pipeline.job_failure import SparkJobError
 from analysis.pipeline.shared_folder import answer_probe, check_shared_folder
+from analysis.pipeline.spark_jobs import SparkJobError
 from analysis.study.study_folder import StudyFolderError
 
 

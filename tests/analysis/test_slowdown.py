@@ -10,29 +10,33 @@ import pytest
 from analysis.statistics.fall import Fall, fall_of_throughput
 from analysis.statistics.intervals import Array
 from analysis.statistics.outage import outage
-from analysis.statistics.saturation import Verdict
+from analysis.statistics.saturation import UnitCourse, Verdict
 from analysis.statistics.slowdown import (
     Slowdown,
-    Stays,
     Stragglers,
     slowdown_since,
     stragglers_since,
     straggles_from_s,
 )
-from tests.analysis.test_outage import NOTHING_LEFT, WINDOW_S, course
+from tests.analysis.test_outage import NOTHING_LEFT, course
+from tests.analysis.unit_courses import WINDOW_S, unit_course
+
+BEFORE = slice(5, 40)
 
 
-def lasting(seed: int, per_window: float, *parts: tuple[int, float]) -> tuple[Array, Stays]:
+def lasting(
+    seed: int, per_window: float, *parts: tuple[int, float], before: slice = BEFORE
+) -> UnitCourse:
     """Returns the course of Poisson arrivals: so many windows with that mean stay, in windows."""
     rng = np.random.Generator(np.random.PCG64(seed))
     windows = sum(length for length, _ in parts)
     means = np.repeat([mean for _, mean in parts], [length for length, _ in parts])
     arrivals = rng.uniform(0, windows, rng.poisson(per_window * windows))
     stays = rng.exponential(means[arrivals.astype(int)])
-    return by_window(arrivals + stays, stays, windows)
+    return by_window(arrivals + stays, stays, windows, before)
 
 
-def by_window(ends: Array, stays: Array, windows: int) -> tuple[Array, Stays]:
+def by_window(ends: Array, stays: Array, windows: int, before: slice = BEFORE) -> UnitCourse:
     """Returns commits by window and how long they took, from ends and stays in windows."""
     inside = ends < windows
     ends, stays = ends[inside], stays[inside]
@@ -41,26 +45,26 @@ def by_window(ends: Array, stays: Array, windows: int) -> tuple[Array, Stays]:
     np.maximum.at(longest, window, stays)
     total = np.bincount(window, stays, windows).astype(np.float64)
     committed = np.bincount(window, minlength=windows).astype(float)
-    return committed, Stays(WINDOW_S * total, WINDOW_S * longest)
+    return unit_course(
+        committed, before, before.start, total_s=WINDOW_S * total, longest_s=WINDOW_S * longest
+    )
 
 
 @pytest.mark.parametrize("per_window", [6.0, 30.0])
 @pytest.mark.parametrize("seed", range(5))
 def test_a_slowdown_to_the_end_is_found(per_window: float, seed: int) -> None:
-    committed, stays = lasting(seed, per_window, (40, 0.1), (50, 1.0))
-    slowdown = slowdown_since(committed, stays, slice(5, 40), 5, WINDOW_S)
+    slower = lasting(seed, per_window, (40, 0.1), (50, 1.0))
+    slowdown = slowdown_since(slower)
     assert slowdown is not None
     assert not slowdown.came_back
-    fall = fall_of_throughput(committed, slice(5, 40), 5, WINDOW_S)
-    found = outage(committed, NOTHING_LEFT, fall, 5, slowdown)
+    found = outage(slower, NOTHING_LEFT, fall_of_throughput(slower), slowdown)
     assert found is not None
     assert found.verdict is Verdict.DEGRADED
     assert "latency rose" in found.reason
 
 
 def test_a_slowdown_that_came_back_is_told_from_when_until_when() -> None:
-    committed, stays = lasting(1, 30.0, (40, 0.1), (20, 1.0), (40, 0.1))
-    slowdown = slowdown_since(committed, stays, slice(5, 40), 5, WINDOW_S)
+    slowdown = slowdown_since(lasting(1, 30.0, (40, 0.1), (20, 1.0), (40, 0.1)))
     assert slowdown is not None
     assert slowdown.words == "latency rose from 9.85 ms to 92.2 ms between 4.10 s and 6.30 s"
 
@@ -68,7 +72,7 @@ def test_a_slowdown_that_came_back_is_told_from_when_until_when() -> None:
 def test_a_slowdown_is_not_told_beside_a_fall_that_it_comes_from() -> None:
     fall = Fall(4.0, 6.0, 300.0, 20.0, came_back=True)
     slowdown = Slowdown(4.1, 6.5, 0.01, 0.9, came_back=True)
-    found = outage(course(1, (40, 30.0)), NOTHING_LEFT, fall, 5, slowdown)
+    found = outage(unit_course(course(1, (40, 30.0)), cut=5), NOTHING_LEFT, fall, slowdown)
     assert found is not None
     assert found.reason == fall.words
 
@@ -76,10 +80,7 @@ def test_a_slowdown_is_not_told_beside_a_fall_that_it_comes_from() -> None:
 def test_chance_is_no_slowdown() -> None:
     found = [
         slowdown_since(
-            *lasting(seed, per_window, (25 + before + after, stay)),
-            slice(25, 25 + before),
-            25,
-            WINDOW_S,
+            lasting(seed, per_window, (25 + before + after, stay), before=slice(25, 25 + before))
         )
         for per_window in (0.3, 6.0, 30.0)
         for stay in (0.1, 1.0, 5.0)
@@ -96,8 +97,7 @@ def test_what_waits_for_something_and_commits_at_once_was_slow(seed: int) -> Non
     # A part of a cluster stands still from 50 to 60; most transactions are for it.
     stuck = (arrivals > 50) & (arrivals < 60) & (rng.uniform(size=600) < 0.7)
     ends = np.where(stuck, 60.05, arrivals + 0.02)
-    committed, stays = by_window(ends, ends - arrivals, 100)
-    slowdown = slowdown_since(committed, stays, slice(5, 40), 5, WINDOW_S)
+    slowdown = slowdown_since(by_window(ends, ends - arrivals, 100))
     assert slowdown is not None
     assert slowdown.came_back
     assert slowdown.from_s == pytest.approx(5.0, abs=0.1), "when the first began to wait"
@@ -105,21 +105,18 @@ def test_what_waits_for_something_and_commits_at_once_was_slow(seed: int) -> Non
 
 
 def test_one_long_wait_is_no_slowdown() -> None:
-    committed, stays = lasting(1, 30.0, (100, 0.1))
-    stays.total_s[60] += 30.0
-    stays.longest_s[60] += 30.0
-    assert slowdown_since(committed, stays, slice(5, 40), 5, WINDOW_S) is None
-
-
-BEFORE = slice(5, 40)
+    quick = lasting(1, 30.0, (100, 0.1))
+    quick.total_s[60] += 30.0
+    quick.longest_s[60] += 30.0
+    assert slowdown_since(quick) is None
 
 
 def stragglers(ends: Array, stays: Array, windows: int, before: slice) -> Stragglers | None:
     """Returns the stragglers among transactions that end and stay so long, in windows."""
-    committed, of = by_window(ends, stays, windows)
-    far = ends[(stays * WINDOW_S > straggles_from_s(of, before)) & (ends < windows)]
+    unit = by_window(ends, stays, windows, before)
+    far = ends[(stays * WINDOW_S > straggles_from_s(unit)) & (ends < windows)]
     counts = np.bincount(far.astype(int), minlength=windows).astype(float)
-    return stragglers_since(committed, of, counts, before, before.start, WINDOW_S)
+    return stragglers_since(unit, counts)
 
 
 def some_wait(seed: int) -> tuple[Array, Array]:
@@ -139,12 +136,12 @@ def some_wait(seed: int) -> tuple[Array, Array]:
 @pytest.mark.parametrize("seed", range(5))
 def test_what_waits_among_others_that_do_not_is_found(seed: int) -> None:
     ends, stays = some_wait(seed)
-    assert slowdown_since(*by_window(ends, stays, 450), BEFORE, 5, WINDOW_S) is None
+    assert slowdown_since(by_window(ends, stays, 450)) is None
     found = stragglers(ends, stays, 450, BEFORE)
     assert found is not None
     assert found.from_s == pytest.approx(4.0)
     assert found.until_s == pytest.approx(23.0, abs=0.2)
-    judged = outage(by_window(ends, stays, 450)[0], NOTHING_LEFT, None, 5, found)
+    judged = outage(by_window(ends, stays, 450), NOTHING_LEFT, None, found)
     assert judged is not None
     assert judged.verdict is Verdict.DEGRADED
 
@@ -162,7 +159,7 @@ def test_what_waits_for_long_was_slow_since_it_began_to() -> None:
     ends, stays = some_wait(1)
     late = (ends > 225.0) & (ends < 230.0) & (stays > 1.0)
     one = late | (stays < 1.0)
-    found = slowdown_since(*by_window(ends[one], stays[one], 450), BEFORE, 5, WINDOW_S)
+    found = slowdown_since(by_window(ends[one], stays[one], 450))
     assert found is not None
     assert (found.from_s, found.until_s) == pytest.approx((4.0, 23.0), abs=0.5)
 
@@ -179,7 +176,7 @@ def test_stragglers_are_not_told_beside_a_fall_that_they_come_from() -> None:
     fall = Fall(4.0, 6.0, 300.0, 20.0, came_back=True)
     for until_s, told in ((6.5, False), (9.0, True)):
         few = Stragglers(30, 900, 4.0, until_s, 2.0, 0.01)
-        found = outage(course(1, (40, 30.0)), NOTHING_LEFT, fall, 5, few)
+        found = outage(unit_course(course(1, (40, 30.0)), cut=5), NOTHING_LEFT, fall, few)
         assert found is not None
         assert ("far longer" in found.reason) is told
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from analysis.pipeline.source_zip import write_source_zip
+from analysis.pipeline.session import write_source_zip
 from analysis.study.load import load_study
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -6,10 +6,9 @@ import logging
 
 import pytest
 
-from analysis.pipeline.hang_ups import hang_ups_ignored
-from analysis.pipeline.job_failure import not_written, why_job_failed
-from analysis.pipeline.session import why_not_started
-from analysis.pipeline.spark_master import is_master, is_on_loopback, with_attempts
+from analysis.pipeline.session import hang_ups_ignored
+from analysis.pipeline.spark_jobs import not_written, why_job_failed, why_not_started
+from analysis.pipeline.spark_master import complaint_about_master, is_on_loopback, with_attempts
 
 
 @pytest.mark.parametrize(
@@ -23,7 +22,7 @@ from analysis.pipeline.spark_master import is_master, is_on_loopback, with_attem
     ],
 )  # fmt: skip
 def test_masters(text: str, known: bool) -> None:
-    assert is_master(text) == known
+    assert (not complaint_about_master(text)) == known
 
 
 def test_a_missing_java_is_named() -> None:

@@ -17,10 +17,14 @@ import pyarrow.parquet as pq
 import pytest
 
 from analysis.pipeline.unit_task import Attempt, UnitJob, run_unit_task
-from analysis.study.folder_lock import lock_holder
 from analysis.study.ledger import read_failure, read_ledger
 from analysis.study.parquet_sink import PROGRESS_FILE, ParquetSink
-from analysis.study.study_folder import StudyFolderError, locked_study_folder, write_text_whole
+from analysis.study.study_folder import (
+    StudyFolderError,
+    lock_holder,
+    locked_study_folder,
+    write_text_whole,
+)
 from analysis.study.unit_folder import (
     UnitNotWrittenError,
     UnitRecord,
@@ -208,7 +212,7 @@ def test_a_folder_has_one_run_at_a_time(tmp_path: Path) -> None:
 def test_a_holder_that_says_nothing_holds_all_the_same(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str
 ) -> None:
-    monkeypatch.setattr("analysis.study.folder_lock._BETWEEN_TRIES_S", 0.0)
+    monkeypatch.setattr("analysis.study.study_folder._BETWEEN_TRIES_S", 0.0)
     with locked_study_folder(tmp_path):
         (tmp_path / ".lock").write_text(text)
         assert lock_holder(tmp_path) is not None

@@ -11,8 +11,8 @@ import pytest
 
 from analysis.pipeline.unit_judgement import JudgedUnit, judged_unit
 from analysis.statistics.saturation import Verdict
-from analysis.study.fixed_times import first_fixed_ns
 from analysis.study.parquet_sink import ParquetSink
+from analysis.study.run import first_fixed_ns
 from benchmarks.queue_units import QueueRun, QueueScenario, run_unit
 from sim.record import Recorder
 from sim.scenario.schema.operations import BalanceLeader, Operation, ShuffleLeader

@@ -7,8 +7,8 @@ import pytest
 
 from analysis.statistics.intervals import Array
 from analysis.statistics.saturation import Verdict
-from analysis.statistics.slowdown import Stays
 from analysis.statistics.unjudged import Done, not_judged, unsteady
+from tests.analysis.unit_courses import unit_course
 
 CRASH = Done(10**9, "crash_store")
 
@@ -19,7 +19,8 @@ def reason(committed: Array, before: int, done: Done = CRASH, *slow: float) -> s
     longest = np.where(committed > 0, 0.01, 0.0)
     total[-1] += sum(slow)
     longest[-1] = max(longest[-1], *slow, 0.0)
-    found = not_judged(10**9, done, committed, Stays(total, longest), slice(before))
+    unit = unit_course(committed, slice(before), total_s=total, longest_s=longest)
+    found = not_judged(unit, 10**9, done)
     assert found.verdict is Verdict.NOT_JUDGED
     said = "averages are over what happens at fixed times, from 1 s: "
     assert found.reason.startswith(said)
@@ -60,7 +61,7 @@ def test_dips_that_nothing_precedes_are_told_as_such() -> None:
     # Sixteen clients of a cluster in which a store was isolated for 200 ms again and again.
     dips = np.array([133, 183, 80, 0, 111, 183, 99, 0, 92, 181, 117, 0, 73, 180, 181, 180, 183.0])
     partition = Done(240_000_000, "partition")
-    found = unsteady(partition, dips, 3, slice(1, 2))
+    found = unsteady(unit_course(dips, slice(1, 2), 3), partition)
     assert found is not None
     assert (found.verdict, found.reason) == (
         Verdict.NOT_JUDGED,
@@ -68,11 +69,13 @@ def test_dips_that_nothing_precedes_are_told_as_such() -> None:
         "partition did it cannot be told: too little before the first, at 0.24 s, to compare with, "
         "3 windows after the warm-up and 20 commits are needed; let it happen later",
     )
-    assert unsteady(partition, dips, 3, slice(0, 3)) is None, "there is enough to compare with"
+    assert unsteady(unit_course(dips, slice(0, 3), 3), partition) is None, (
+        "there is enough to compare with"
+    )
 
 
 @pytest.mark.parametrize("mean", [0.5, 6.0, 100.0])
 def test_chance_is_no_dip(mean: float) -> None:
     rng = np.random.Generator(np.random.PCG64(1))
     courses = rng.poisson(mean, (200, 60)).astype(float)
-    assert not any(unsteady(CRASH, each, 5, slice(0)) for each in courses)
+    assert not any(unsteady(unit_course(each, cut=5), CRASH) for each in courses)

@@ -13,8 +13,8 @@ import pandas as pd
 import pytest
 
 import pessim
-from analysis.api.claims import expectation_table
 from analysis.api.ratios import warn_of_capacity, warn_of_gaps
+from analysis.api.study import expectation_table
 from analysis.metrics.catalogue import MetricKey
 from pessim import Study, StudyFolderError
 

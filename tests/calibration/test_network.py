@@ -9,8 +9,7 @@ from typing import Any
 import pytest
 
 from analysis.calibration.network_file import read_network
-from analysis.calibration.network_part import NetworkPart
-from analysis.calibration.network_profile import network_of
+from analysis.calibration.network_profile import NetworkPart, network_of
 from analysis.calibration.refusal import CalibrationError
 from analysis.study.load import load_study
 from sim.distributions import Empirical, LognormalMean

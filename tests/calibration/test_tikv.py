@@ -10,8 +10,7 @@ import pytest
 from analysis.calibration.prometheus_file import Growth, read_stages, together
 from analysis.calibration.refusal import CalibrationError
 from analysis.calibration.tikv_costs import KNOWN, Cost, costs_of
-from analysis.calibration.tikv_profile import tikv_of
-from analysis.calibration.tikv_unmodelled import UNKNOWN, effects
+from analysis.calibration.tikv_profile import UNKNOWN, effects, tikv_of
 from analysis.study.load import load_study
 from tests.calibration.fio_documents import written
 

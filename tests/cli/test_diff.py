@@ -10,8 +10,7 @@ import pytest
 
 from analysis.cli.app import main
 from analysis.cli.failures import ExitStatus
-from analysis.study.plan_file import write_plan
-from analysis.study.units import AskedUnits
+from analysis.study.units import AskedUnits, write_plan
 from tests.cli.test_json import documented
 from tests.comparison.folders import SCENARIO, row, study_folder
 

@@ -13,9 +13,8 @@ import pytest
 from analysis.cli.app import main
 from analysis.cli.failures import ExitStatus
 from analysis.pipeline.unit_task import Attempt, UnitJob, run_unit_task
-from analysis.study.plan_file import write_plan
 from analysis.study.study_folder import locked_study_folder
-from analysis.study.units import AskedUnits, Unit
+from analysis.study.units import AskedUnits, Unit, write_plan
 from tests.planned import plan_units
 from tests.stub_model import run_settings, stub_study
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from analysis.experiments.experiment import Request
 from analysis.experiments.sequential import SequentialDesign
 from analysis.metrics.catalogue import MetricKey
-from analysis.statistics.precision import relative_half_widths
+from analysis.statistics.intervals import relative_half_widths
 from analysis.study.run import Precision, Target
 from sim.record.histogram import RELATIVE_ERROR
 from tests.experiments.fake_seen import FakeSeen, run_to_the_end

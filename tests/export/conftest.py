@@ -8,13 +8,13 @@ from pathlib import Path
 import pytest
 
 from analysis.experiments.choose import experiment_of
-from analysis.experiments.seen_units import SeenUnits
+from analysis.experiments.experiment import SeenUnits
 from analysis.pipeline.unit_task import Attempt, UnitJob, run_unit_task
 from analysis.report.summary import write_summary
 from analysis.study.finished_study import FinishedStudy
 from analysis.study.load import load_study
 from analysis.study.plan import Plan
-from analysis.study.plan_file import write_plan
+from analysis.study.units import write_plan
 from tests.export.small_study import SCENARIO, read_finished
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from analysis.running.same_question import refuse_another_question
+from analysis.running.run_study import refuse_another_question
 from analysis.study.load import load_study
 from analysis.study.study_folder import StudyFolderError
 

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 import yaml
 
+from analysis.study.documents import document_of
 from analysis.study.load import load_study
-from analysis.study.study import document_of
 from sim.distributions import Empirical
 from sim.hardware import Crowd, Crowding, Longer
 from sim.scenario.problems import ScenarioError

@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any
 
 from analysis.report.summary import write_summary
-from analysis.study.answer_file import ANSWER
 from analysis.study.load import load_study
 from analysis.study.plan import Plan
-from analysis.study.plan_file import write_plan
+from analysis.study.study_outcome import ANSWER
+from analysis.study.units import write_plan
 from tests.page import hostile
 
 

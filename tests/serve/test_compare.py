@@ -22,8 +22,7 @@ from analysis.program import called
 from analysis.report.summary import write_summary
 from analysis.serve.compare import MOST_STUDIES, comparison, comparison_file, shipped
 from analysis.serve.courses import COURSES
-from analysis.study.plan_file import write_plan
-from analysis.study.units import AskedUnits
+from analysis.study.units import AskedUnits, write_plan
 from tests.page import hostile
 from tests.page.browser import chromium, look
 from tests.planned import plan_units

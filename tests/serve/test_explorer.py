@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from analysis.serve.controls import BY_NAME, CONTROLS, LOADS, LOCK_MODES, Base, settings
+from analysis.study.documents import differences, document_of
 from analysis.study.load import load_study
-from analysis.study.study import differences, document_of
 from sim.distributions import Spiky, mean_ns
 from sim.estimate import estimate
 from tests.page import hostile

@@ -11,11 +11,10 @@ from pathlib import Path
 import pytest
 
 from analysis.pipeline.unit_task import Attempt, UnitJob, run_unit_task
-from analysis.study.folder_lock import folder_lock
 from analysis.study.parquet_sink import PROGRESS_FILE
-from analysis.study.plan_file import write_plan
+from analysis.study.study_folder import folder_lock
 from analysis.study.unit_folder import TEMPORARY_PREFIX
-from analysis.study.units import AskedUnits, Unit
+from analysis.study.units import AskedUnits, Unit, write_plan
 from tests.page.browser import chromium
 from tests.page.hostile import SCRIPT
 from tests.planned import plan_units
@@ -32,7 +31,7 @@ DEADLINE_S = 120.0
 HOLDS = """
 import sys, signal, time
 from pathlib import Path
-from analysis.study.folder_lock import folder_lock
+from analysis.study.study_folder import folder_lock
 folder = Path(sys.argv[sys.argv.index("--out") + 1])
 print("it begins", flush=True)
 try:

@@ -11,9 +11,8 @@ import pytest
 
 from analysis.serve.gate import report_key
 from analysis.serve.studies import PAGE_STUDIES, NoStudyError, Studies
-from analysis.study.answer_file import ANSWER
-from analysis.study.folder_lock import folder_lock
-from analysis.study.study_outcome import StudyOutcome
+from analysis.study.study_folder import folder_lock
+from analysis.study.study_outcome import ANSWER, StudyOutcome
 from tests.page.hostile import MARKUP, SCRIPT
 from tests.serve.made_studies import study, summed_up
 from tests.serve.served import TOKEN, served

@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 
 from analysis.study.parquet_sink import ParquetSink
-from analysis.study.plan_file import write_plan
-from analysis.study.units import AskedUnits, Unit
+from analysis.study.units import AskedUnits, Unit, write_plan
 from sim.record.facts import COUNTER, EVENT, MOMENTS
 from tests.page.browser import chromium
 from tests.page.hostile import SCRIPT

@@ -9,9 +9,8 @@ from typing import Any
 
 import pytest
 
-from analysis.cli.console_listener import ConsoleListener
 from analysis.cli.failures import ExitStatus
-from analysis.cli.study_report import report_result
+from analysis.cli.study_report import ConsoleListener, report_result
 from analysis.pipeline.session import SparkStarter
 from analysis.pipeline.unit_task import UnitJob
 from analysis.running.rounds import RoundSettings

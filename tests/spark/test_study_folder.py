@@ -11,18 +11,17 @@ from pathlib import Path
 
 import pytest
 
-from analysis.cli.console_listener import ConsoleListener
 from analysis.cli.failures import ExitStatus
-from analysis.cli.study_report import report_result
+from analysis.cli.study_report import ConsoleListener, report_result
 from analysis.pipeline.session import SparkStarter
 from analysis.pipeline.unit_task import Attempt, UnitJob, run_unit_task
 from analysis.report.manifest import present_summary
 from analysis.running.rounds import Retry, RoundSettings
 from analysis.running.run_study import complete_study
 from analysis.study.ledger import read_ledger
-from analysis.study.source_digest import model_digest
 from analysis.study.study import Study
 from analysis.study.study_folder import locked_study_folder
+from analysis.study.unit_folder import model_digest
 from tests.planned import plan_units
 from tests.stub_model import claim_that, run_settings, stub_study
 

@@ -10,9 +10,8 @@ import pytest
 from analysis.metrics.catalogue import MetricKey
 from analysis.metrics.unit_metrics import unit_metrics
 from analysis.pipeline.session import SparkStarter
-from analysis.pipeline.unit_sums import read_unit_sums
+from analysis.pipeline.study_tables import parts_of, read_unit_metrics, read_unit_sums
 from analysis.pipeline.unit_task import Attempt, UnitJob, run_unit_task
-from analysis.pipeline.unit_values import parts_of, read_unit_metrics
 from analysis.study.unit_folder import UnitRecord, read_unit
 from analysis.study.units import Unit
 from tests.stub_model import run_settings, stub_study
@@ -20,7 +19,7 @@ from tests.stub_model import run_settings, stub_study
 pytestmark = pytest.mark.spark
 
 STUDY = stub_study(run=run_settings(measure_ns=300_000_000))
-Found = list[tuple[str, UnitRecord]]
+Found = list[UnitRecord]
 
 
 @pytest.fixture(scope="module", name="folder")
@@ -28,13 +27,13 @@ def folder_of_units(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Fou
     """Returns a folder with five units, and their records."""
     units_dir = tmp_path_factory.mktemp("units")
     job = UnitJob(STUDY, str(units_dir), "tests.stub_model:run_unit")
-    found = []
+    found: Found = []
     for variant, replication in [("sync", 0), ("in_memory", 0), ("sync", 1), ("in_memory", 1)]:
         unit = Unit(STUDY.config_hash({}, variant, replication), 0, variant, replication)
         assert run_unit_task(job, Attempt(unit, {})) is None
         record = read_unit(units_dir / unit.unit_hash)
         assert record is not None
-        found.append((unit.unit_hash, record))
+        found.append(record)
     return units_dir, found
 
 
@@ -64,9 +63,9 @@ def test_what_is_asked_for_is_what_the_whole_study_says(
     ]
     told = read_unit_metrics(starter.context(), units_dir, found, keys)
     sums = read_unit_sums(starter.context(), units_dir, parts_of(found, 1))
-    seconds = pd.Series([record.measured_s for _, record in found])
+    seconds = pd.Series([record.measured_s for record in found])
     whole = unit_metrics(sums, seconds).droplevel("unit", axis=1)
-    hashes = [name for name, _ in found]
+    hashes = [record.unit_hash for record in found]
     for row in told.itertuples(index=False):
         name, _, metric, class_, stat, _, value = row
         assert value == whole.loc[hashes.index(name), (metric, class_, stat)]
@@ -90,7 +89,7 @@ def test_a_counter_that_nobody_counted_is_zero_and_a_latency_is_none(
         "statement_retries": 0,
     }
     together = read_unit_metrics(starter.context(), units_dir, found, keys)
-    own = together[together["unit_hash"] == found[1][0]]
+    own = together[together["unit_hash"] == found[1].unit_hash]
     assert own["value"].tolist() == alone["value"].tolist()
 
 
@@ -98,4 +97,4 @@ def test_without_keys_everything_is_told(starter: SparkStarter, folder: tuple[Pa
     units_dir, found = folder
     told = read_unit_metrics(starter.context(), units_dir, found[:1])
     assert {"txn_per_s", "lock_latency_ms", "disk_busy"} <= set(told["metric"])
-    assert set(told["unit_hash"]) == {found[0][0]}
+    assert set(told["unit_hash"]) == {found[0].unit_hash}

@@ -6,8 +6,8 @@ import math
 from collections.abc import Iterator
 from pathlib import Path
 
+from analysis.pipeline.run_units import Watch
 from analysis.pipeline.unit_task import UnitJob
-from analysis.pipeline.watch import Watch
 from analysis.study.study import Study
 from analysis.study.unit_folder import file_digest
 from analysis.study.units import Unit

@@ -11,9 +11,8 @@ from pyarrow.fs import AwsStandardS3RetryStrategy, S3FileSystem
 from analysis.pipeline.object_store import ObjectStore
 from analysis.pipeline.session import SparkStarter, stop_spark
 from analysis.pipeline.store_copy import StoreCopy, copied_study_folder
-from analysis.pipeline.unit_in_store import run_unit_into_store
-from analysis.pipeline.unit_task import Attempt, UnitJob, run_unit_task
-from analysis.pipeline.unit_values import read_unit_metrics
+from analysis.pipeline.study_tables import read_unit_metrics
+from analysis.pipeline.unit_task import Attempt, UnitJob, run_unit_into_store, run_unit_task
 from analysis.study.ledger import read_failure, read_ledger, scan
 from analysis.study.unit_folder import UnitNotWrittenError
 from tests.planned import plan_units
@@ -100,7 +99,7 @@ def test_facts_that_only_the_driver_has_are_read_by_it(tmp_path: Path) -> None:
     for unit in UNITS:
         assert run_unit_task(job, Attempt(unit, {})) is None
     done = read_ledger(tmp_path, UNITS).done
-    records = [(unit.unit_hash, record) for unit, record in done.items()]
+    records = list(done.values())
     read = read_unit_metrics(starter.readers(), tmp_path, records)
     assert set(read["unit_hash"]) == {unit.unit_hash for unit in UNITS}
     assert_frame_equal(read, read_unit_metrics(None, tmp_path, records))

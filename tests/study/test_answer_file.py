@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from analysis.study.answer_file import ANSWER, said_in, sentences
+from analysis.study.study_outcome import ANSWER, said_in, sentences
 
 
 @pytest.mark.parametrize(

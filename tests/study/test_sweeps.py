@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from analysis.study.load import load_study
+from analysis.study.sweep import latin_hypercube
 from tests.study.study_files import BASE, COMPARE, study_of, told
 
 
@@ -101,3 +102,16 @@ def test_a_wrong_point_is_found_among_many(tmp_path: Path) -> None:
     lines = told(tmp_path, f"{BASE}sweep:\n  grid:\n    workload.threads:\n{values}\n")
     assert lines.endswith("x.yaml:66:9: workload.threads: must be 1 to 100000, is 0; change it")
     assert "\n" not in lines
+
+
+@pytest.mark.parametrize(("samples", "dimensions"), [(2, 1), (40, 3), (7, 20)])
+def test_each_part_of_each_range_has_one_point(samples: int, dimensions: int) -> None:
+    points = latin_hypercube(samples, dimensions, 1)
+    assert len(points) == samples
+    for shares in zip(*points, strict=True):
+        assert sorted(int(share * samples) for share in shares) == list(range(samples))
+
+
+def test_a_seed_gives_its_points_and_another_gives_others() -> None:
+    assert latin_hypercube(10, 2, 1) == latin_hypercube(10, 2, 1)
+    assert latin_hypercube(10, 2, 1) != latin_hypercube(10, 2, 2)

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from analysis.statistics.batch_means import mean_interval
+from analysis.statistics.intervals import mean_interval
 from sim.client.client_stats import ClientStats
 from sim.engine import Wait
 from sim.storage.request import KvRequest

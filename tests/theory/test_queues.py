@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from analysis.statistics.batch_means import mean_interval
+from analysis.statistics.intervals import mean_interval
 from sim.distributions import Constant, Exponential, Sampler
 from sim.engine import Cores, FifoServers, LeanEnv, ThreadPool, smt_slowness
 from sim.hardware import Disk, DiskSpec, Network, NetworkSpec

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from analysis.validation.anchor import Anchor, Band, Figure, InTheory, Judged
+from analysis.validation.anchor import Alone, Anchor, Band, Figure, Judged
 from analysis.validation.table import error_text, mean_error, middle_text, verdict_lines
 
 
@@ -19,7 +19,7 @@ def anchor(theirs: Figure, band: Band, unit: str = "ms", kind: str = "measured")
         unit=unit,
         theirs=theirs,
         band=band,
-        origin=InTheory("m_m_1"),
+        origin=Alone(list, float),
     )
 
 

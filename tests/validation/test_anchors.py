@@ -7,7 +7,7 @@ import pytest
 from analysis.study.load import load_study
 from analysis.validation.anchor import Anchor, InStudy, Quotient
 from analysis.validation.anchors import ANCHORS
-from analysis.validation.studies import STUDIES, studies_of, study_of
+from analysis.validation.figures import STUDIES, file_of, studies_of, study_of
 
 
 def places(anchor: Anchor) -> list[InStudy]:
@@ -37,7 +37,7 @@ def test_an_anchor_says_whose_figure_it_is_and_can_fail(anchor: Anchor) -> None:
 @pytest.mark.parametrize("quick", [False, True])
 def test_a_study_has_the_variants_and_points_that_its_anchors_name(name: str, quick: bool) -> None:
     anchors = [each for each in ANCHORS if study_of(each) == name and (each.quick or not quick)]
-    study = load_study(STUDIES[name].file, list(STUDIES[name].quick) if quick else [])
+    study = load_study(file_of(name), STUDIES[name] if quick else ())
     for place in (place for anchor in anchors for place in places(anchor)):
         assert place.variant in study.variants
         assert place.against in {None, next(iter(study.variants))}

@@ -6,8 +6,8 @@ import pytest
 
 from analysis.validation.anchor import Figure, Judged
 from analysis.validation.anchors import ANCHORS
-from analysis.validation.document import BEGIN, END, DocumentError, rows, written
 from analysis.validation.plot import anchors_picture
+from analysis.validation.table import BEGIN, END, DocumentError, rows, written
 
 JUDGED = [
     Judged(anchor, Figure.exactly(place * anchor.theirs.value) if place < 2 else None)
