@@ -16,7 +16,7 @@ from matplotlib.ticker import FixedLocator, NullFormatter
 from analysis.metrics.rounding import digits
 from analysis.metrics.study_tables import Course
 from analysis.plots.drawn import Picture, listed
-from analysis.plots.style import Look, heading, objective_line, write_ticks
+from analysis.plots.style import INK, SMALL, Look, heading, write_ticks
 from analysis.plots.timeline import time_panels
 from sim.scenario.schema.tikv import Tikv
 from sim.units import KIB
@@ -63,8 +63,8 @@ def lock_memory(course: Course, looks: Mapping[str, Look], tikv: Tikv, subtitle:
             line["at_s"], value, color=look.colour, linestyle=look.line, marker=look.marker,
             markersize=4, markevery=max(len(line) // 8, 1), linewidth=1.4, label=variant,
         )  # fmt: skip
-    objective_line(axes, store_bytes, f"limit of a store, {size_text(store_bytes)}")
-    objective_line(axes, region_bytes, f"limit of one region, {size_text(region_bytes)}")
+    _limit(axes, store_bytes, "limit of a store")
+    _limit(axes, region_bytes, "limit of one region")
     _scale(axes, least / 2, max(store_bytes, region_bytes) * 4)
     axes.set_ylabel("locks in memory, fullest store")
     axes.legend(
@@ -77,6 +77,14 @@ def lock_memory(course: Course, looks: Mapping[str, Look], tikv: Tikv, subtitle:
         f"{size_text(store_bytes)} a store, {size_text(region_bytes)} a region."
     )
     return Picture("lock_memory", "locks", figure, alt)
+
+
+def _limit(axes: Axes, size_bytes: int, name: str) -> None:
+    axes.axhline(size_bytes, color=INK, linewidth=1.2, linestyle=(0, (6, 3)))
+    axes.annotate(
+        f"{name}, {size_text(size_bytes)}", (0.0, size_bytes), (4, 3),
+        xycoords=("axes fraction", "data"), textcoords="offset points", fontsize=SMALL, color=INK,
+    )  # fmt: skip
 
 
 def _scale(axes: Axes, low_bytes: float, high_bytes: float) -> None:
