@@ -178,16 +178,16 @@ class Scheduler:
     # Reads.
 
     def _submit_read(self, request: KvRequest) -> None:
-        cpu, fetch = self._cpu, None
+        cpu, fetch_ns = self._cpu, 0
         if request.kind is _COP:
             pool = self._pools.reads
             mean_ns = cpu.tikv_read_ns + cpu.tikv_key_ns + cpu.tikv_row_ns * request.rows
         else:
             pool = self._pools.point_reads
             mean_ns = cpu.tikv_read_ns + cpu.tikv_key_ns * len(request.keys)
-            fetch = self._cache.fetch(request.keys)
+            fetch_ns = self._cache.fetch_ns(request.arrived_ns, request.keys)
         service_ns = self._draw.scaled(mean_ns)
-        pool.submit(service_ns, self._take_snapshot, request, fetch)
+        pool.submit(service_ns, self._take_snapshot, request, fetch_ns)
 
     def _answer_read(self, request: KvRequest, peer: Peer) -> None:
         request.executed_ns = self._env.now_ns
@@ -311,11 +311,11 @@ class Scheduler:
 
     def _process(self, request: KvRequest) -> None:
         """Takes the CPU time of a command that has its snapshot."""
-        fetch = None
+        fetch_ns = 0
         service_ns = self._draw.scaled(self._command_ns(request))
         if request.kind is _LOCK and not request.insert:
-            fetch = self._cache.fetch(request.keys)
-        self._pools.scheduler.submit(service_ns, self._finish_process, request, fetch)
+            fetch_ns = self._cache.fetch_ns(self._env.now_ns, request.keys)
+        self._pools.scheduler.submit(service_ns, self._finish_process, request, fetch_ns)
 
     def _command_ns(self, request: KvRequest) -> int:
         """Returns a command's mean CPU time: finding its keys, and making what it writes."""
