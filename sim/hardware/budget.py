@@ -46,20 +46,15 @@ class DeviceBudget:
 
     def reserve(self, now_ns: int, size_bytes: int, ios: int) -> int:
         """Returns when a write that arrives now will have been served, in nanoseconds."""
-        if self._backlog_bytes:
-            self._take_turns(now_ns)
         service_ns = floor(size_bytes * self._ns_per_byte)
         if ios * self._ns_per_io > service_ns:
             service_ns = floor(ios * self._ns_per_io)
-        return self._hold(now_ns, service_ns)
+        return self.serve(now_ns, service_ns)
 
-    def read(self, now_ns: int, service_ns: int) -> int:
-        """Returns when a read that holds the device for ``service_ns`` will have been served."""
+    def serve(self, now_ns: int, service_ns: int) -> int:
+        """Returns when what arrives now and holds the device so long will have been served."""
         if self._backlog_bytes:
             self._take_turns(now_ns)
-        return self._hold(now_ns, service_ns)
-
-    def _hold(self, now_ns: int, service_ns: int) -> int:
         served_ns = self.free_ns
         if now_ns > served_ns:
             served_ns = now_ns

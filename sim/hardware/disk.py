@@ -194,7 +194,7 @@ class Disk:
         service_ns = int(self.spec.read_ns(blocks, block_bytes))
         if not service_ns:
             return latency_ns
-        return self._budget.read(now_ns, service_ns) - now_ns + max(0, latency_ns - service_ns)
+        return self._budget.serve(now_ns, service_ns) - now_ns + max(0, latency_ns - service_ns)
 
     def background_write(self, now_ns: int, size_bytes: int) -> None:
         """Accepts bytes of a flush, a compaction or write-back, to be written in the background.

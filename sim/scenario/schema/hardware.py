@@ -108,7 +108,6 @@ class DiskSection(Figures):
         "default they do not slow each other down.",
         default=None,
     )
-
     read_bytes_per_s: int | None = PORT.key(
         "Bandwidth of random reads, of a device that writes nothing; none by default: reads do not "
         "use it up. Source: the profile.",
@@ -121,21 +120,20 @@ class DiskSection(Figures):
 
     def check(self) -> None:
         """Judges reads, whether what was measured builds on quantiles, and the order of sizes."""
-        for given, name, other, missing in (
-            (self.read_iops, "read_iops", "read_bandwidth", self.read_bytes_per_s is None),
-            (self.read_bytes_per_s, "read_bandwidth", "read_iops", self.read_iops is None),
-        ):
-            if given and missing:
-                raise Wrong(f"needs {other} besides; write both, or neither", at=name)
-            if given and self.throttled:
-                raise Wrong("throttled reads take the tokens of writes; leave it out", at=name)
-        for name, base, given in (
+        read = {"read_iops": self.read_iops, "read_bandwidth": self.read_bytes_per_s}
+        missing = [name for name, figure in read.items() if figure is None]
+        if len(missing) == 1:
+            (given,) = read.keys() - missing
+            raise Wrong(f"needs {missing[0]} besides; write both, or neither", at=given)
+        if self.throttled and not missing:
+            raise Wrong("throttled reads take the tokens of writes; leave it out", at="read_iops")
+        for name, base, measured in (
             ("crowding", "append", self.crowding is not None),
             ("longer", "append", bool(self.longer)),
             ("fetch_crowding", "fetch", self.fetch_crowding is not None),
         ):
             shape = self.append if base == "append" else self.fetch
-            if given and not isinstance(shape, Empirical):
+            if measured and not isinstance(shape, Empirical):
                 message = f"needs {base} as quantiles; write them, or {name}: null"
                 raise Wrong(message if name != "longer" else f"{message[:-4]}[]", at=name)
         sizes = [self.page_bytes, *(each.size_bytes for each in self.longer)]
