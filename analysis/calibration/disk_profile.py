@@ -5,11 +5,6 @@ differ by a factor of two. A profile needs a run with one job. Runs with several
 levels of its crowding; one of a longer append is brought to the shortest size by what one job's
 latency stretches, rank by rank. A way that was measured with one job alone takes over the factors
 by which more jobs slow another way, which is an assumption and is marked as one.
-
-Jobs that wait for each answer never reach a ceiling, so no multiple of what they wrote bounds a
-disk: its bandwidth is measured by a stream of large writes. Without one the ceilings are those of a
-machine's profile, marked as assumed, and never below what the shortest measured latency allows, or
-they would slow what was measured.
 """
 
 from __future__ import annotations
@@ -19,16 +14,11 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final
 
+from analysis.calibration.disk_ceilings import Ceilings, ceilings_of
 from analysis.calibration.disk_crowding import Crowded, crowded
 from analysis.calibration.fio_file import FioRun, read_fio
 from analysis.calibration.histogram import Pairs, ascending, at_rank
 from analysis.calibration.refusal import CalibrationError
-from analysis.study.interpolation import rounded
-from analysis.study.load import load_study
-from sim.scenario import ScenarioError
-from sim.scenario.profiles import DEFAULT_MACHINE
-from sim.scenario.schema.hardware import Hardware
-from sim.units import NS_PER_S, ceil_div
 
 PAGE_BYTES: Final = 4096
 
@@ -39,16 +29,13 @@ class DiskProfile:
 
     name: str
     pattern: str
-    bytes_per_s: int
-    iops: int
+    ceilings: Ceilings
     append: Pairs
     longer: Mapping[int, Pairs]
     crowded: Crowded | None
     fetch: Pairs | None
     fetch_crowded: Crowded | None
     assumed: tuple[str, ...]
-    machine: str
-    """The machine's profile from which bandwidth and IOPS are taken, where they are assumed."""
     runs: tuple[FioRun, ...]
     """Those it was made of."""
     left_out: Mapping[Path, str] = field(default_factory=dict)
@@ -152,15 +139,13 @@ def _profile(
     return DiskProfile(
         name=name,
         pattern=way,
-        bytes_per_s=ceilings.bytes_per_s,
-        iops=ceilings.iops,
+        ceilings=ceilings,
         append=append,
         longer=longer,
         crowded=crowded(append, levels) if levels else None,
         fetch=fetch,
         fetch_crowded=fetch_crowded,
         assumed=ceilings.assumed,
-        machine=ceilings.machine,
         runs=tuple(used),
         left_out=left_out | _not_described(runs, fetch),
     )
@@ -169,6 +154,7 @@ def _profile(
 def _not_described(runs: Sequence[FioRun], fetch: Pairs | None) -> dict[Path, str]:
     reasons = {
         "stream": "no sync: gives bandwidth only; the model has no write without a sync",
+        "read_stream": "gives bandwidth only; reads of the model are random",
         "cached": "buffered without sync: measures the page cache, not the disk",
     }
     if fetch is None:
@@ -219,61 +205,3 @@ def _slowed(append: Pairs, reference: Pairs, slower: Pairs) -> Pairs:
         (rank, round(ns * at_rank(slower, rank) / max(1.0, at_rank(reference, rank))))
         for rank, ns in append
     )
-
-
-STREAM: Final = (
-    "fio --name=stream --rw=write --bs=1m --direct=1 --size=4g --runtime=10 --time_based "
-    "--output-format=json+ --output=stream.json"
-)
-"""Measures the bandwidth."""
-_STREAM_BYTES: Final = 64 * 1024
-"""Writes shorter than this show latency, not bandwidth."""
-_LEAST_BYTES_PER_S: Final = 100_000
-_DIGITS: Final = 3
-"""More are noise."""
-
-
-@dataclass(frozen=True, slots=True)
-class Ceilings:
-    """Bandwidth and I/Os per second, and which of the two are assumed."""
-
-    bytes_per_s: int
-    iops: int
-    assumed: tuple[str, ...]
-    machine: str
-    """The profile from which what is assumed was taken."""
-
-
-def ceilings_of(runs: Sequence[FioRun], machine: str | None = None) -> Ceilings:
-    """Returns what a disk can carry; what no run shows is that of a machine's profile.
-
-    Raises:
-        CalibrationError: if there is no such profile.
-    """
-    machine = machine or DEFAULT_MACHINE
-    disk = _hardware_of(machine).raft_disk
-    appends = [run for run in runs if run.kind == "append"]
-    streams = [run for run in runs if run.kind == "stream" and run.size_bytes >= _STREAM_BYTES]
-    rates = [(run, run.in_flight * NS_PER_S / max(1, run.latency.min_ns)) for run in appends]
-    least_ios = [rate * ceil_div(run.size_bytes, disk.io_bytes) for run, rate in rates]
-    iops = max(disk.write_iops, *least_ios, *(run.per_s for run in (*appends, *streams)))
-    if streams:
-        bytes_per_s = max(run.bytes_per_s for run in streams)
-    else:
-        bytes_per_s = max(disk.write_bytes_per_s, *(rate * run.size_bytes for run, rate in rates))
-    return Ceilings(
-        bytes_per_s=max(_LEAST_BYTES_PER_S, int(rounded(bytes_per_s, _DIGITS))),
-        iops=int(rounded(iops, _DIGITS)),
-        assumed=("write_iops",) if streams else ("write_bandwidth", "write_iops"),
-        machine=machine,
-    )
-
-
-def _hardware_of(machine: str) -> Hardware:
-    """Returns what a machine's profile has."""
-    workload = {"kind": "tpcc", "warehouses": 1, "threads": 1}
-    try:
-        study = load_study({"hardware": {"profile": machine}, "workload": workload})
-    except ScenarioError as error:
-        raise CalibrationError(Path("init"), machine, error.problems[0].message) from None
-    return next(iter(study.variants.values())).hardware

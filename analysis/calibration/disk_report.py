@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Final
 
+from analysis.calibration.disk_ceilings import STREAM
 from analysis.calibration.disk_fit import ALLOWED, LEVELS, RunFit
-from analysis.calibration.disk_profile import STREAM, DiskProfile
+from analysis.calibration.disk_profile import DiskProfile
 from analysis.calibration.fio_file import FioRun
 from sim.scenario.quantities import BANDWIDTH
 from sim.scenario.schema.hardware import LsmSpec
@@ -111,10 +112,11 @@ def _assumed(profiles: Sequence[DiskProfile]) -> Iterator[str]:
             yield f"{profile.name}: assumed, not measured: {', '.join(profile.assumed)}"
     first = profiles[0]
     if "write_bandwidth" in first.assumed:
-        bandwidth = BANDWIDTH.text_of(first.bytes_per_s)
+        ceilings = first.ceilings
+        bandwidth = BANDWIDTH.text_of(ceilings.bytes_per_s)
         yield (
             f"{first.name}: no run shows what the disk can carry, so the capacity rests on "
-            f"{bandwidth} and {first.iops:,} writes/s: ASSUMED, those of {first.machine} or "
+            f"{bandwidth} and {ceilings.iops:,} writes/s: ASSUMED, those of {ceilings.machine} or "
             f"what the latencies allow. This measures the bandwidth: {STREAM}"
         )
 

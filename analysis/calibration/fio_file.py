@@ -19,9 +19,9 @@ from analysis.calibration.fio_latency import MOST, latency_of, together
 from analysis.calibration.histogram import Histogram
 from analysis.calibration.refusal import CalibrationError, JsonValue, read_json
 
-Kind = Literal["append", "fetch", "stream", "cached"]
-"""A sync after each write; random reads; direct writes without sync; buffered ones, which measure
-the page cache."""
+Kind = Literal["append", "fetch", "stream", "read_stream", "cached"]
+"""A sync after each write; random reads; direct writes without sync; direct reads, one after the
+other; buffered writes, which measure the page cache."""
 
 _UNITS: Final = {"": 1, "b": 1, "k": 1024, "m": 1024**2, "g": 1024**3, "t": 1024**4}
 _MOST_BYTES: Final = 1024**3
@@ -77,7 +77,7 @@ def read_fio(path: Path) -> FioRun:
         _check_job(job)
     kind, section = _kind(path, jobs, options)
     latency = _latencies(path, [job[section] for job in jobs], options)
-    direction = "read" if kind == "fetch" else "write"
+    direction = "read" if section == "read" else "write"
     each = _writes_between_syncs(path, options) if kind == "append" else 1
     per_s = sum(job[direction]["iops"].number(MOST) for job in jobs)
     if not 0 < per_s <= _MOST_PER_S:
@@ -181,9 +181,7 @@ def _kind(path: Path, jobs: Sequence[JsonValue], options: Mapping[str, str]) -> 
     if "sync" in with_ios and "write" in with_ios:
         return "append", "sync"
     if "read" in with_ios:
-        if "rand" not in asked:
-            raise CalibrationError(path, "rw", f"is {asked or 'missing'}; use rw=randread")
-        return "fetch", "read"
+        return _kind_of_reads(path, asked, options), "read"
     if "write" not in with_ios:
         raise CalibrationError(path, "jobs", "did no I/O; let it run for some seconds")
     if _on(options, "fsync") or _on(options, "fdatasync"):
@@ -194,6 +192,15 @@ def _kind(path: Path, jobs: Sequence[JsonValue], options: Mapping[str, str]) -> 
         message += "sooner than a sync after it, which is what TiKV does; use fdatasync=1"
         raise CalibrationError(path, "job options.sync", message)
     return ("stream" if _on(options, "direct") else "cached"), "write"
+
+
+def _kind_of_reads(path: Path, asked: str, options: Mapping[str, str]) -> Kind:
+    if "rand" in asked:
+        return "fetch"
+    if not _on(options, "direct"):
+        message = f"is {asked or 'missing'}; use rw=randread, or direct=1 for the bandwidth"
+        raise CalibrationError(path, "rw", message)
+    return "read_stream"
 
 
 def _on(options: Mapping[str, str], name: str) -> bool:

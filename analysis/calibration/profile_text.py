@@ -87,12 +87,10 @@ def disk_part(profile: DiskProfile) -> Part:
     """Returns the disk of the raft log, with the runs that it was made of."""
     first = profile.runs[0]
     said = list(_sources(profile.runs))
-    ceilings = [key for key in ("write_bandwidth", "write_iops") if key in profile.assumed]
-    if ceilings:
-        said.append(
-            f"{', '.join(ceilings)}: ASSUMED, of {profile.machine} or what the latencies allow."
-        )
-    if "write_bandwidth" in ceilings:
+    ceilings = profile.ceilings
+    assumed = ", ".join(ceilings.assumed)
+    said.append(f"{assumed}: ASSUMED, of {ceilings.machine} or what the latencies allow.")
+    if "write_bandwidth" in ceilings.assumed:
         said.append(
             "The capacity rests on them; fio with rw=write bs=1m direct=1 measures the first."
         )
@@ -100,10 +98,13 @@ def disk_part(profile: DiskProfile) -> Part:
         "name": profile.name,
         "source": plain(f"fio, {len(profile.runs)} runs, {first.version}, {first.date}"),
         "assumed": list(profile.assumed),
-        "write_bandwidth": BANDWIDTH.text_of(profile.bytes_per_s),
-        "write_iops": profile.iops,
-        "append": shape(profile.append),
+        "write_bandwidth": BANDWIDTH.text_of(ceilings.bytes_per_s),
+        "write_iops": ceilings.iops,
     }
+    if ceilings.read_bytes_per_s is not None:
+        raft["read_bandwidth"] = BANDWIDTH.text_of(ceilings.read_bytes_per_s)
+        raft["read_iops"] = ceilings.read_iops
+    raft["append"] = shape(profile.append)
     if profile.longer:
         raft["longer"] = [
             {"size": SIZE.text_of(size_bytes), "latency": shape(pairs)}

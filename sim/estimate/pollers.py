@@ -246,6 +246,7 @@ def _round(load: PollerLoad, batch: float) -> tuple[PollerFigures, float]:
     abreast = max(1.0, burst * taken_at_once)
     write = _with_hand_over(load, writers / abreast)
     used, fsyncs = gathering_server(writers / abreast, write, load.pause)
+    told = load.hand_over * _led_by_others(writers, fsyncs)
     figures = PollerFigures(
         rounds=rounds,
         batch=batch,
@@ -257,10 +258,7 @@ def _round(load: PollerLoad, batch: float) -> tuple[PollerFigures, float]:
         woken=begun_idle / begun,
         writers=writers,
         fsyncs=fsyncs,
-        log_wait=used * write / 2
-        + load.pause
-        + write
-        + load.hand_over * _led_by_others(writers, fsyncs),
+        log_wait=used * write / 2 + load.pause + write + told,
     )
     return figures, messages / begun
 

@@ -71,6 +71,20 @@ def one_job(median_us: float = 100, **options: str) -> Document:
     return document(job(latencies(median_us), options))
 
 
+def reads(median_us: float, **options: str) -> Document:
+    """Returns a file of one job that reads."""
+    made = one_job(median_us)
+    (read,) = made["jobs"]
+    size_bytes = 1024**2 if options.get("bs") == "1m" else 4096
+    latency = read["sync"]["lat_ns"]
+    nothing, per_s = read["read"]["lat_ns"], 1e9 / latency["mean"]
+    read["job options"] = {"numjobs": "1"} | options
+    read["read"] |= {"iops": per_s, "bw_bytes": int(size_bytes * per_s), "lat_ns": latency}
+    read["write"] |= {"iops": 0.0, "bw_bytes": 0, "lat_ns": nothing}
+    read["sync"] = {"total_ios": 0, "lat_ns": nothing}
+    return made
+
+
 def written(folder: Path, content: Document | str, name: str = "fio.json") -> Path:
     """Writes a file and returns its path."""
     path = folder / name

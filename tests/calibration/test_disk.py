@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+import yaml
 
 from analysis.calibration.disk_fit import ALLOWED, LEVELS, RunFit, fits, predictions
 from analysis.calibration.disk_profile import DiskProfile, profiles_of
@@ -19,6 +20,7 @@ from tests.calibration.fio_documents import (
     job,
     latencies,
     one_job,
+    reads,
     written,
 )
 
@@ -178,9 +180,11 @@ def test_without_one_job_there_is_no_profile(tmp_path: Path) -> None:
 def test_without_a_stream_the_ceilings_are_those_of_a_machine(tmp_path: Path) -> None:
     slow = read_fio(written(tmp_path, one_job(3_000)))
     profile = profiles_of([slow], "x")[0]
-    assert (profile.bytes_per_s, profile.iops) == (1_620_000_000, 363_000)
+    ceilings = profile.ceilings
+    assert (ceilings.bytes_per_s, ceilings.iops) == (1_620_000_000, 363_000)
+    assert (ceilings.read_bytes_per_s, ceilings.read_iops) == (None, None)
     other = profiles_of([slow], "x", "gp3_base")[0]
-    assert (other.bytes_per_s, other.iops) == (131_000_000, 3_000)
+    assert (other.ceilings.bytes_per_s, other.ceilings.iops) == (131_000_000, 3_000)
     said = " ".join(remarks([other], [slow]))
     assert "the capacity rests on 131MB/s and 3,000 writes/s: ASSUMED, those of gp3_base" in said
     assert "fio --name=stream --rw=write --bs=1m --direct=1" in said
@@ -191,12 +195,36 @@ def test_without_a_stream_the_ceilings_are_those_of_a_machine(tmp_path: Path) ->
 def test_assumed_ceilings_slow_no_measured_latency(tmp_path: Path) -> None:
     quick = read_fio(written(tmp_path, one_job(2, bs="64k")))
     profile = profiles_of([quick], "x", "gp3_base")[0]
-    assert profile.bytes_per_s >= 0.99 * quick.size_bytes / quick.latency.min_ns * 1e9
-    assert profile.iops >= 0.99e9 / quick.latency.min_ns
+    assert profile.ceilings.bytes_per_s >= 0.99 * quick.size_bytes / quick.latency.min_ns * 1e9
+    assert profile.ceilings.iops >= 0.99e9 / quick.latency.min_ns
     assert all(fit.holds for fit in fits([profile]))
 
 
 def test_a_stream_gives_the_bandwidth(profiles: list[DiskProfile]) -> None:
     assert profiles[0].assumed == ("write_iops",)
-    assert profiles[0].bytes_per_s == pytest.approx(1.3e9, rel=0.01)
+    assert profiles[0].ceilings.bytes_per_s == pytest.approx(1.3e9, rel=0.01)
     assert not any("the capacity rests" in line for line in remarks(profiles, []))
+
+
+def test_a_stream_of_reads_gives_what_reads_use_up(tmp_path: Path) -> None:
+    stream = read_fio(written(tmp_path, reads(400, rw="read", bs="1m", direct="1"), "reads.json"))
+    appends = read_fio(written(tmp_path, one_job(100), "one.json"))
+    profile = profiles_of([stream, appends], "x")[0]
+    assert profile.ceilings.read_bytes_per_s == pytest.approx(stream.bytes_per_s, rel=0.01)
+    assert profile.ceilings.read_iops == 822_000
+    assert profile.assumed == ("write_bandwidth", "write_iops", "read_iops")
+    assert "reads.json: not modelled: gives bandwidth only" in " ".join(remarks([profile], []))
+    document = yaml.safe_load(yaml_of(profile))["hardware"]["disk"]["raft"]
+    assert document["read_iops"] == 822_000
+    assert all(fit.holds for fit in fits([profile]))
+
+
+def test_read_ceilings_slow_no_measured_read(tmp_path: Path) -> None:
+    quick = read_fio(written(tmp_path, reads(2, rw="randread", direct="1"), "quick.json"))
+    stream = read_fio(written(tmp_path, reads(9_000, rw="read", bs="1m", direct="1"), "slow.json"))
+    appends = read_fio(written(tmp_path, one_job(100), "one.json"))
+    ceilings = profiles_of([quick, stream, appends], "x")[0].ceilings
+    assert ceilings.read_iops is not None
+    assert ceilings.read_iops >= 0.99e9 / quick.latency.min_ns
+    assert ceilings.read_bytes_per_s is not None
+    assert ceilings.read_bytes_per_s >= 0.99 * 4096e9 / quick.latency.min_ns

@@ -18,6 +18,7 @@ from tests.calibration.fio_documents import (
     job,
     latencies,
     one_job,
+    reads,
     written,
 )
 
@@ -149,6 +150,12 @@ def test_reads_and_writes_in_one_file_are_refused(tmp_path: Path) -> None:
     mixed = changed(lambda d: _job(d).update(read=_job(d)["write"], sync={"lat_ns": {"N": 0}}))
     with pytest.raises(CalibrationError, match="mixes reads and writes"):
         read_fio(written(tmp_path, mixed))
+
+
+def test_reads_in_a_row_from_the_page_cache_are_refused(tmp_path: Path) -> None:
+    buffered = written(tmp_path, reads(5, rw="read", bs="1m"))
+    with pytest.raises(CalibrationError, match="rw: is read; use rw=randread, or direct=1"):
+        read_fio(buffered)
 
 
 def test_percentiles_of_several_jobs_cannot_be_added_up(tmp_path: Path) -> None:
