@@ -47,6 +47,8 @@ class _Checked:
     problems: Sequence[Problem] = ()
     warnings: Sequence[ScenarioWarning] = ()
     units: int = 0
+    seconds: float | None = None
+    """That they take here; None: no estimate knows it."""
     size: str = ""
 
 
@@ -55,8 +57,11 @@ def _checked(file: Path, overrides: Sequence[str]) -> _Checked:
         study = load_study(file, overrides)
     except ScenarioError as error:
         return _Checked(file, problems=error.problems)
-    units, size = _size(study)
-    return _Checked(file, warnings=scenario_warnings(study), units=units, size=size)
+    units, sought = first_round(study)
+    seconds = _time_to_run(study, units)
+    return _Checked(
+        file, (), scenario_warnings(study), units, seconds, _size(units, sought, seconds)
+    )
 
 
 def _tell(checked: _Checked) -> None:
@@ -73,6 +78,7 @@ def _file_document(checked: _Checked) -> dict[str, Any]:
         "file": str(checked.file),
         "fine": not checked.problems,
         "units": checked.units,
+        "seconds": None if checked.seconds is None else round(checked.seconds, 1),
         "problems": [problem_document(problem) for problem in checked.problems],
         "warnings": [{"key": each.key, "text": each.text} for each in checked.warnings],
     }
@@ -92,25 +98,25 @@ def problem_document(problem: Problem) -> dict[str, Any]:
     }
 
 
-def _size(study: Study) -> tuple[int, str]:
-    """Returns how many units a study has, or its first round if more may follow, and in words."""
-    number, sought = first_round(study)
-    units = count(number, "unit")
-    size = f"{units} in the first round: {sought}" if sought else units
-    return number, f"{size}{_time_to_run(study, number)}"
+def _size(units: int, sought: str, seconds: float | None) -> str:
+    """Returns in words how many units a study has, and how long they take if that is long."""
+    size = count(units, "unit")
+    if sought:
+        size = f"{size} in the first round: {sought}"
+    if seconds is None or seconds < _LONG_S:
+        return size
+    lasting = f"these units take about {rough_duration(seconds)} on {count(cores(), 'core')}"
+    return f"{size}; {lasting}"
 
 
-def _time_to_run(study: Study, units: int) -> str:
-    """Returns how long so many units take, as far as that is long and an estimate knows it.
+def _time_to_run(study: Study, units: int) -> float | None:
+    """Returns for how many seconds so many units run, as far as an estimate knows it.
 
     The baseline at the first and the last point stands for all: between them lies the load.
     """
     baseline = next(iter(study.variants))
     ends = [study.scenario(point, baseline) for point in (study.points[0], study.points[-1])]
     if not all(map(has_estimate, ends)):
-        return ""
+        return None
     estimates = Estimates()
-    seconds = study_seconds([estimates.of(each) for each in ends], units, cores())
-    if seconds < _LONG_S:
-        return ""
-    return f"; these units take about {rough_duration(seconds)} on {count(cores(), 'core')}"
+    return study_seconds([estimates.of(each) for each in ends], units, cores())

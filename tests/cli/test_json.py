@@ -84,8 +84,11 @@ def test_check_lists_problems_and_warnings(tmp_path: Path, capsys: Capture) -> N
     assert second["fine"]
     assert second["units"] == 1
     assert [warning["key"] for warning in second["warnings"]] == ["run.replications"]
+    assert second["seconds"] > 0
+    assert third["seconds"] > second["seconds"]
     assert third == {
-        "file": str(QUICKSTART), "fine": True, "units": 4, "problems": [], "warnings": [],
+        "file": str(QUICKSTART), "fine": True, "units": 4, "seconds": third["seconds"],
+        "problems": [], "warnings": [],
     }  # fmt: skip
 
 
