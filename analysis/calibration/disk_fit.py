@@ -15,11 +15,11 @@ from typing import Any, Final
 
 from analysis.calibration.disk_profile import DiskProfile, without
 from analysis.calibration.fio_file import FioRun
-from analysis.calibration.profile_text import disk_part, document_of
+from analysis.calibration.profile_text import disk_part
 from analysis.calibration.refusal import CalibrationError
-from analysis.study.load import load_study
 from sim.hardware.closed_loop import closed_loop
 from sim.scenario import ScenarioError
+from sim.scenario.profiles import hardware_of
 
 LEVELS: Final = (0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99, 0.995, 0.999)
 """Quantiles that are compared."""
@@ -84,14 +84,13 @@ def predicted_by(profile: DiskProfile, run: FioRun) -> RunFit:
 
 def _spec(profile: DiskProfile) -> Any:
     """Returns the disk that a scenario gets which extends the profile's file."""
-    workload = {"kind": "tpcc", "warehouses": 1, "threads": 1}
+    part = disk_part(profile)
     try:
-        study = load_study(document_of([disk_part(profile)]) | {"workload": workload})
+        return hardware_of(part.keys, profile.name).raft_disk
     except ScenarioError as error:
         problem = error.problems[0]
         message = f"makes no disk: {problem.path}: {problem.message}"
         raise CalibrationError(profile.runs[0].path, "", message) from None
-    return next(iter(study.variants.values())).hardware.raft_disk
 
 
 def _fit(run: FioRun, name: str, spec: Any) -> RunFit:

@@ -20,8 +20,8 @@ from analysis.calibration.histogram import Histogram
 from analysis.calibration.refusal import CalibrationError, JsonValue, read_json
 
 Kind = Literal["append", "fetch", "stream", "read_stream", "cached"]
-"""A sync after each write; random reads; direct writes without sync; direct reads, one after the
-other; buffered writes, which measure the page cache."""
+"""A sync after each write; random reads; direct writes without sync; direct sequential reads;
+buffered writes, which measure the page cache."""
 
 _UNITS: Final = {"": 1, "b": 1, "k": 1024, "m": 1024**2, "g": 1024**3, "t": 1024**4}
 _MOST_BYTES: Final = 1024**3

@@ -60,7 +60,11 @@ def _checked(file: Path, overrides: Sequence[str]) -> _Checked:
     units, sought = first_round(study)
     seconds = _time_to_run(study, units)
     return _Checked(
-        file, (), scenario_warnings(study), units, seconds, _size(units, sought, seconds)
+        file,
+        warnings=scenario_warnings(study),
+        units=units,
+        seconds=seconds,
+        size=_size(units, sought, seconds),
     )
 
 

@@ -24,18 +24,14 @@ from sim.protocol.write_batch import CAUSE_NAMES
 from sim.raftstore.disk_bytes import DiskBytes
 from sim.raftstore.log_engine import LogEngine, LogFormat
 from sim.record import MemorySink, Recorder
-from sim.scenario.problems import Mark, ScenarioError
-from sim.scenario.profiles import expanded
-from sim.scenario.schema.hardware import Hardware
-from sim.scenario.section import validated
-from sim.scenario.tree import Place, node_of
+from sim.scenario.profiles import hardware_of
 from sim.streams import Streams
 from sim.units import KIB, NS_PER_S
 
 SYNCS: Final = 3_100
 _FRAMING: Final = ENTRY_OVERHEAD_BYTES + RAFT_ENGINE_ITEM_BYTES + RAFT_ENGINE_BATCH_BYTES
 
-_MACHINE: Final = {"hardware": {"profile": "lab_2vcpu"}}
+_MACHINE: Final = "lab_2vcpu"
 _PAUSE_NS: Final = 11_000
 """What a job does between two syncs: the write itself, and fio."""
 _APPENDS: Final = 60_000
@@ -52,11 +48,7 @@ def append_times(jobs: int, size_bytes: int) -> list[int]:
 @cache
 def lab_disk() -> DiskSpec:
     """Returns the measured disk of ``scenarios/profiles``."""
-    root = expanded(Place(node_of(_MACHINE, Mark("lab_2vcpu")), (), []))
-    hardware = validated(Hardware, root["hardware"])
-    if hardware is None:
-        raise ScenarioError(root.problems)
-    return hardware.raft_disk
+    return hardware_of({"profile": _MACHINE}, _MACHINE).raft_disk
 
 
 def device_bytes(

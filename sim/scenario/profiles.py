@@ -7,16 +7,18 @@ each of them is a profile again.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import cache
 from typing import Any
 
 import yaml
 
-from sim.scenario.problems import shown, suggestion
+from sim.scenario.problems import Mark, ScenarioError, shown, suggestion
 from sim.scenario.reader import read_text
-from sim.scenario.schema.hardware import NAMED, SHARED
-from sim.scenario.tree import Node, Place, merged
+from sim.scenario.schema.hardware import NAMED, SHARED, Hardware
+from sim.scenario.section import validated
+from sim.scenario.tree import Node, Place, merged, node_of
 
 FOLDER = __file__.removesuffix("sim/scenario/profiles.py") + "scenarios/profiles"
 _LOADER: Any = __spec__.loader
@@ -54,6 +56,23 @@ def expanded(root: Place) -> Place:
             place = Place(as_figures(node), ("hardware", *slot), root.problems)
             hardware = hardware.replaced(slot, _on_its_profile(place, file, None))
     return replace(root, node=root.node.replaced(("hardware",), hardware))
+
+
+def hardware_of(said: Mapping[str, Any], name: str) -> Hardware:
+    """Returns what a scenario has whose section ``hardware`` says this.
+
+    Args:
+        said: keys of the section, as a file has them.
+        name: what problems call the file.
+
+    Raises:
+        ScenarioError: if the section is wrong; places are those in a scenario.
+    """
+    root = expanded(Place(node_of({"hardware": said}, Mark(name)), (), []))
+    hardware = validated(Hardware, root["hardware"])
+    if hardware is None or root.problems:
+        raise ScenarioError(root.problems)
+    return hardware
 
 
 def as_figures(node: Node) -> Node:
