@@ -17,9 +17,8 @@ from typing import Final
 from analysis.calibration.fio_file import FioRun, Kind
 from analysis.calibration.refusal import CalibrationError
 from analysis.study.interpolation import rounded
-from analysis.study.load import load_study
 from sim.scenario import ScenarioError
-from sim.scenario.profiles import DEFAULT_MACHINE
+from sim.scenario.profiles import DEFAULT_MACHINE, hardware_of
 from sim.scenario.schema.hardware import Hardware
 from sim.units import NS_PER_S, ceil_div
 
@@ -57,36 +56,29 @@ def ceilings_of(runs: Sequence[FioRun], machine: str | None = None) -> Ceilings:
     """
     machine = machine or DEFAULT_MACHINE
     disk = _hardware_of(machine).raft_disk
-    appends = [run for run in runs if run.kind == "append"]
-    streams, reads = _streams(runs, "stream"), _streams(runs, "read_stream")
-    streamed = max((run.per_s for run in streams), default=0.0)
-    iops = max(disk.write_iops, _allowed_iops(appends, disk.io_bytes), streamed)
-    if streams:
-        bytes_per_s = max(run.bytes_per_s for run in streams)
-    else:
-        bytes_per_s = max(disk.write_bytes_per_s, _allowed_bytes_per_s(appends))
-    assumed: tuple[str, ...] = () if streams else ("write_bandwidth",)
-    assumed += ("write_iops",)
-    read_bytes_per_s = read_iops = None
-    if reads:
-        fetches = [run for run in runs if run.kind == "fetch"]
-        most = max(run.bytes_per_s for run in reads)
-        read_bytes_per_s = _rounded(max(most, _allowed_bytes_per_s(fetches)))
-        least = disk.read_iops or disk.write_iops
-        read_iops = _rounded(max(least, _allowed_iops(fetches, disk.io_bytes)))
-        assumed += ("read_iops",)
+    appends, fetches = _of_kind(runs, "append"), _of_kind(runs, "fetch")
+    writes, reads = _streams(runs, "stream"), _streams(runs, "read_stream")
+    streamed = max((run.per_s for run in writes), default=0.0)
+    allowed = [_allowed_per_s(run) * run.size_bytes for run in appends]
+    rates = [run.bytes_per_s for run in writes] or [disk.write_bytes_per_s, *allowed]
+    read_iops = max(disk.read_iops or disk.write_iops, _allowed_iops(fetches, disk.io_bytes))
+    assumed = {"write_bandwidth": not writes, "write_iops": True, "read_iops": bool(reads)}
     return Ceilings(
-        bytes_per_s=max(_LEAST_BYTES_PER_S, _rounded(bytes_per_s)),
-        iops=_rounded(iops),
-        read_bytes_per_s=read_bytes_per_s,
-        read_iops=read_iops,
-        assumed=assumed,
+        bytes_per_s=_bandwidth(rates),
+        iops=_rounded(max(disk.write_iops, _allowed_iops(appends, disk.io_bytes), streamed)),
+        read_bytes_per_s=_read_bandwidth(reads, fetches) if reads else None,
+        read_iops=_rounded(read_iops) if reads else None,
+        assumed=tuple(key for key, is_assumed in assumed.items() if is_assumed),
         machine=machine,
     )
 
 
+def _of_kind(runs: Sequence[FioRun], kind: Kind) -> list[FioRun]:
+    return [run for run in runs if run.kind == kind]
+
+
 def _streams(runs: Sequence[FioRun], kind: Kind) -> list[FioRun]:
-    return [run for run in runs if run.kind == kind and run.size_bytes >= _STREAM_BYTES]
+    return [run for run in _of_kind(runs, kind) if run.size_bytes >= _STREAM_BYTES]
 
 
 def _allowed_per_s(run: FioRun) -> float:
@@ -99,8 +91,15 @@ def _allowed_iops(runs: Sequence[FioRun], largest_io_bytes: int) -> float:
     return max(ios, default=0.0)
 
 
-def _allowed_bytes_per_s(runs: Sequence[FioRun]) -> float:
-    return max((_allowed_per_s(run) * run.size_bytes for run in runs), default=0.0)
+def _read_bandwidth(streams: Sequence[FioRun], fetches: Sequence[FioRun]) -> int:
+    """Returns what was read at most, but no less than the quickest single read needs."""
+    read = [run.bytes_per_s for run in (*streams, *fetches)]
+    alone = [run.size_bytes * NS_PER_S / max(1, run.latency.min_ns) for run in fetches]
+    return _bandwidth([*read, *alone])
+
+
+def _bandwidth(rates: Sequence[float]) -> int:
+    return max(_LEAST_BYTES_PER_S, _rounded(max(rates)))
 
 
 def _rounded(rate: float) -> int:
@@ -109,9 +108,7 @@ def _rounded(rate: float) -> int:
 
 def _hardware_of(machine: str) -> Hardware:
     """Returns what a machine's profile has."""
-    workload = {"kind": "tpcc", "warehouses": 1, "threads": 1}
     try:
-        study = load_study({"hardware": {"profile": machine}, "workload": workload})
+        return hardware_of({"profile": machine}, machine)
     except ScenarioError as error:
         raise CalibrationError(Path("init"), machine, error.problems[0].message) from None
-    return next(iter(study.variants.values())).hardware

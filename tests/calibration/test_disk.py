@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -228,3 +229,14 @@ def test_read_ceilings_slow_no_measured_read(tmp_path: Path) -> None:
     assert ceilings.read_iops >= 0.99e9 / quick.latency.min_ns
     assert ceilings.read_bytes_per_s is not None
     assert ceilings.read_bytes_per_s >= 0.99 * 4096e9 / quick.latency.min_ns
+
+
+def test_a_measured_bandwidth_of_reads_is_not_outdone_by_what_a_crowd_might_read(
+    tmp_path: Path,
+) -> None:
+    one = read_fio(written(tmp_path, reads(100, rw="randread", direct="1"), "crowd.json"))
+    crowd = replace(one, in_flight=8, size_bytes=40_960)
+    stream = read_fio(written(tmp_path, reads(400, rw="read", bs="1m", direct="1"), "reads.json"))
+    appends = read_fio(written(tmp_path, one_job(100), "one.json"))
+    ceilings = profiles_of([crowd, stream, appends], "x")[0].ceilings
+    assert ceilings.read_bytes_per_s == pytest.approx(stream.bytes_per_s, rel=0.01)
