@@ -207,6 +207,7 @@ class PessimisticLocker:
         request.lock_ttl_ms = txn.lock_ttl_ms(node.env.now_ns // NS_PER_MS)
         request.insert = statement.insert
         request.wants_values = statement.returns_values
+        request.row_bytes = statement.row_bytes
         request.allow_lock_with_conflict = node.settings.fair_locking and len(keys) == 1
         request.request_bytes = len(txn.primary) + sum(map(len, keys))
         request.request_bytes += _KEY_OVERHEAD_BYTES * len(keys)

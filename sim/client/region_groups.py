@@ -37,8 +37,8 @@ _CLIENT_FIELDS: Final = (
     "access", "allow_lock_with_conflict", "bypass", "commit_ts", "current_ts",
     "expected_for_update_ts", "for_update_ts", "force_sync_commit", "insert", "keys",
     "lock_ttl_ms", "max_commit_ts", "min_commit_ts", "mutations", "one_pc", "pessimistic",
-    "primary", "request_bytes", "rollback_if_not_exist", "rows", "secondaries", "use_async_commit",
-    "wait_timeout_ns", "wants_values",
+    "primary", "request_bytes", "rollback_if_not_exist", "row_bytes", "rows", "secondaries",
+    "use_async_commit", "wait_timeout_ns", "wants_values",
 )  # fmt: skip
 """What a client fills in; the rest of a request is written by the stations on its way."""
 

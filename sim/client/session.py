@@ -160,7 +160,7 @@ class Session:
             if statement.fresh_ts or tries:
                 txn.for_update_ts = yield from node.timestamp()
             for read in statement.reads:
-                yield from self._read(txn, read)
+                yield from self._read(txn, read, statement.row_bytes)
             keys = _keys_to_lock(txn, statement)
             locked = txn.locked
             wanted = tuple([key for key in keys if key not in locked])
@@ -179,7 +179,9 @@ class Session:
             txn.write(statement.writes)
         return _payloads(txn, keys, values) if statement.returns_values else ()
 
-    def _read(self, txn: TransactionState, read: Read) -> Generator[Wait, Any, None]:
+    def _read(
+        self, txn: TransactionState, read: Read, row_bytes: int
+    ) -> Generator[Wait, Any, None]:
         node = self.node
         requests = []
         kind = _READ_KINDS[read.kind]
@@ -189,6 +191,7 @@ class Session:
             request = node.new_request(kind, route, txn.start_ts)
             request.keys = tuple(keys)
             request.rows = read.rows // len(groups) if kind is _COP else 0
+            request.row_bytes = row_bytes
             request.request_bytes = sum(map(len, keys))
             requests.append(request)
         attempt = 0

@@ -7,7 +7,7 @@ from sim.engine.environment import LeanEnv
 from sim.engine.process import UNTIL_WOKEN, Process, Story, Wait
 from sim.engine.run_queue import RunQueues, queued_ns
 from sim.engine.stations import FifoServers
-from sim.engine.thread_pool import Cores, ThreadPool, smt_slowness
+from sim.engine.thread_pool import Cores, Sleep, ThreadPool, smt_slowness
 
 __all__ = [
     "UNTIL_WOKEN",
@@ -16,6 +16,7 @@ __all__ = [
     "LeanEnv",
     "Process",
     "RunQueues",
+    "Sleep",
     "Story",
     "ThreadPool",
     "Wait",

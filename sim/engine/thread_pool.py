@@ -8,6 +8,7 @@ load changes).
 """
 
 from collections import deque
+from collections.abc import Callable
 from heapq import heappush
 from math import floor
 from typing import Any, Final
@@ -148,6 +149,10 @@ def smt_slowness(count: int, threads_per_core: int, smt_gain: float) -> list[flo
     return slowness
 
 
+Sleep = Callable[[int], int]
+"""Asks for something when a job begins at a time, in nanoseconds; returns how long that takes."""
+
+
 class ThreadPool:
     """Threads with one FIFO queue."""
 
@@ -157,7 +162,7 @@ class ThreadPool:
         self._env = env
         self._cores = cores
         self._idle = threads
-        self._queue: deque[tuple[int, Call, Any, int]] = deque()
+        self._queue: deque[tuple[int, Call, Any, Sleep | None]] = deque()
         self.threads = threads
         self._busy_ns = 0
         """When jobs ended, less when they began."""
@@ -166,32 +171,34 @@ class ThreadPool:
         """Returns for how long threads have held a job until now, summed over the threads."""
         return self._busy_ns + (self.threads - self._idle) * now_ns
 
-    def submit(self, service_ns: int, fn: Call, arg: Any, blocked_ns: int = 0) -> None:
+    def submit(self, service_ns: int, fn: Call, arg: Any, sleep: Sleep | None = None) -> None:
         """Queues a job of ``service_ns`` of CPU and calls ``fn(arg)`` when it is done.
 
-        Its thread waits ``blocked_ns`` besides, for a disk.
+        Its thread sleeps besides, such as for a disk: it asks for that when it takes the job.
         """
         if self._idle:
             self._idle -= 1
-            self._start((service_ns, fn, arg, blocked_ns + self._cores.wake()))
+            self._start(service_ns, fn, arg, sleep, self._cores.wake())
         else:
-            self._queue.append((service_ns, fn, arg, blocked_ns))
+            self._queue.append((service_ns, fn, arg, sleep))
 
-    def _start(self, job: tuple[int, Call, Any, int]) -> None:
+    def _start(
+        self, service_ns: int, fn: Call, arg: Any, sleep: Sleep | None, waking_ns: int
+    ) -> None:
         cores, env = self._cores, self._env
-        held_ns, asleep_ns = cores.hold(job[0], cores.slowness()), job[3]
-        share = cores.occupy(held_ns, asleep_ns)
         now_ns = env.now_ns
+        held_ns = cores.hold(service_ns, cores.slowness())
+        asleep_ns = waking_ns if sleep is None else waking_ns + sleep(now_ns)
+        share = cores.occupy(held_ns, asleep_ns)
         self._busy_ns -= now_ns
         env.pushed = order = env.pushed + 1
-        ended = (share, job[1], job[2])
-        heappush(env.calls, (now_ns + held_ns + asleep_ns, order, self._finish, ended))
+        heappush(env.calls, (now_ns + held_ns + asleep_ns, order, self._finish, (share, fn, arg)))
 
     def _finish(self, ended: tuple[int, Call, Any]) -> None:
         self._cores.leave(ended[0])
         self._busy_ns += self._env.now_ns
         if self._queue:
-            self._start(self._queue.popleft())
+            self._start(*self._queue.popleft(), 0)
         else:
             self._idle += 1
         ended[1](ended[2])

@@ -44,7 +44,7 @@ class PollerLoad:
     write_scv: float = 0.0
     """Its variance over its squared mean."""
     hand_over: float = 0.0
-    """From a write to the next, if somebody waits for it."""
+    """From a write to the next, if somebody waits for it, and to those whom others led."""
     workers: bool = False
     """Whether write workers wait for the log instead of the pollers."""
     pause: float = 0.0
@@ -181,10 +181,16 @@ def _asked(load: PollerLoad, messages: float, near: PollerFigures) -> Asked:
         burst=burst,
         taking=near.taken * (load.message + load.hop / near.batch),
         writing=writing,
-        write=load.write + load.hand_over * near.followed,
+        write=load.write
+        + load.hand_over * (near.followed + _led_by_others(near.writers, near.fsyncs)),
         write_scv=load.write_scv,
         met=1 - exp(-met),
     )
+
+
+def _led_by_others(writers: float, fsyncs: float) -> float:
+    """Returns the share of writers that another one's write is made with: they are woken after."""
+    return max(0.0, 1 - fsyncs / writers) if writers else 0.0
 
 
 def _writing_share(load: PollerLoad, near: PollerFigures, bursts: _Bursts) -> float:
@@ -240,6 +246,7 @@ def _round(load: PollerLoad, batch: float) -> tuple[PollerFigures, float]:
     abreast = max(1.0, burst * taken_at_once)
     write = _with_hand_over(load, writers / abreast)
     used, fsyncs = gathering_server(writers / abreast, write, load.pause)
+    told = load.hand_over * _led_by_others(writers, fsyncs)
     figures = PollerFigures(
         rounds=rounds,
         batch=batch,
@@ -251,7 +258,7 @@ def _round(load: PollerLoad, batch: float) -> tuple[PollerFigures, float]:
         woken=begun_idle / begun,
         writers=writers,
         fsyncs=fsyncs,
-        log_wait=used * write / 2 + load.pause + write,
+        log_wait=used * write / 2 + load.pause + write + told,
     )
     return figures, messages / begun
 

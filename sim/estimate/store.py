@@ -322,7 +322,7 @@ class StoreModel:
                 pause=tikv.raft_write_wait_duration_ns if small else 0.0,
                 hop=load.woken * load.hop_ns,
                 # One write worker hands its groups to nobody.
-                hand_over=2 * load.hop_ns if tikv.store_io_pool_size != 1 else 0.0,
+                hand_over=load.hop_ns if tikv.store_io_pool_size != 1 else 0.0,
             ),
             near=load.pollers,
         )

@@ -128,8 +128,7 @@ class LogEngine:
             log_format: what is added to entries.
             ledger: where bytes are entered.
             entry_bytes: counts, by cause, entries before framing, padding, compression.
-            cores: whose threads write: who leads the next group is woken, and leads; None: nobody
-                has to be woken.
+            cores: whose threads write, and have to be woken; None: nobody has to be.
             flushed_byte_ns: CPU of a byte of raftdb's flush, which no writer waits for.
             slice_phase: how full the first slice of raftdb's flush is, in [0, 1).
         """
@@ -202,12 +201,22 @@ class LogEngine:
             written, group = group, self._writers
             self._writers = []
             finish_ns = self._append(len(group))
-            if written and group:
-                finish_ns += self._cores.wake() + self._cores.wake() if self._cores else 0
-            for fn, arg in written:  # Whoever writes again joins the group after this one.
-                fn(arg)
+            if written and group and self._cores:
+                finish_ns += self._cores.wake()
+            self._tell(written)
             if group:
                 yield finish_ns - self._env.now_ns
+
+    def _tell(self, written: list[_Writer]) -> None:
+        """Tells writers that they are durable; who writes again joins the group after the next.
+
+        Who has led goes on at once, those that it led have to be woken.
+        """
+        for led, (fn, arg) in enumerate(written):
+            if led and self._cores:
+                self._env.at(self._env.now_ns + self._cores.wake(), fn, arg)
+            else:
+                fn(arg)
 
     def _append(self, writers: int) -> int:
         """Writes what has come since the last group; returns when it is durable."""

@@ -32,10 +32,11 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from math import exp, factorial
 from typing import Final, NamedTuple
 
-from sim.engine import Cores
+from sim.engine import Cores, Sleep
 from sim.hardware.disk import Disk
 from sim.scenario.resolved import Scenario
 from sim.streams import Stream
@@ -211,11 +212,11 @@ class BlockCache:
         self._stream = stream
         self._misses = misses
 
-    def fetch_ns(self, now_ns: int, keys: Sequence[bytes]) -> int:
-        """Returns how long fetching and unpacking the rows of ``keys`` takes: 0 if all are here."""
+    def fetch(self, keys: Sequence[bytes]) -> Sleep | None:
+        """Returns how a thread fetches and unpacks the rows of ``keys``; None if all are here."""
         misses = self._misses
         if not misses:
-            return 0
+            return None
         unpacked = fetched = 0
         for key in keys:
             for block, disk in misses.get(key[:PREFIX_LEN], ()):
@@ -224,8 +225,10 @@ class BlockCache:
                     unpacked += 1
                     if drawn < disk:  # Which is rarer.
                         fetched += 1
-        if not unpacked:
-            return 0
+        return partial(self._fetch_ns, unpacked, fetched) if unpacked else None
+
+    def _fetch_ns(self, unpacked: int, fetched: int, now_ns: int) -> int:
+        """Returns how long that takes from now on."""
         unpacked_ns = self._cores.hold(unpacked * self._block_ns, self._cores.slowness())
         if not fetched:
             return unpacked_ns

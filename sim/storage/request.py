@@ -17,6 +17,7 @@ from sim.protocol.lock_waiting import LockWaitEntry
 from sim.protocol.percolator import Mutation
 from sim.protocol.region import Route
 from sim.raftstore.peer import RaftCommand
+from sim.workload.statement import ROW_BYTES
 
 
 class Kind(IntEnum):
@@ -82,6 +83,7 @@ class KvRequest(RaftCommand):
         for_update_ts: of a lock or prewrite; of CHECK_TXN_STATUS, ``caller_start_ts``.
         pessimistic: a prewrite's transaction has locks; of CHECK_TXN_STATUS,
             ``resolving_pessimistic_lock``.
+        row_bytes: of each row in the answer.
         rows: that a read touches; of SCAN_LOCK, the limit.
         wait_timeout_ns: how long it may wait for a lock; 0: as long as the store lets it; or
             ``NO_WAIT``.
@@ -101,8 +103,9 @@ class KvRequest(RaftCommand):
         "for_update_ts", "force_sync_commit", "insert", "is_retry", "keys", "kind", "latched_ns",
         "lock_ttl_ms", "max_commit_ts", "min_commit_ts", "mutations", "one_pc", "opens_message",
         "path", "pessimistic", "primary", "replied_ns", "request_bytes", "result",
-        "rollback_if_not_exist", "rows", "secondaries", "sent_ns", "slots", "start_ts", "store",
-        "tidb", "use_async_commit", "wait_timeout_ns", "waited_ns", "wants_values", "woken",
+        "rollback_if_not_exist", "row_bytes", "rows", "secondaries", "sent_ns", "slots", "start_ts",
+        "store", "tidb", "use_async_commit", "wait_timeout_ns", "waited_ns", "wants_values",
+        "woken",
     )  # fmt: skip
 
     def __init__(self, kind: Kind, route: Route, caller: Caller, tidb: int, start_ts: int) -> None:
@@ -134,7 +137,7 @@ class KvRequest(RaftCommand):
         self.max_commit_ts = 0
         self.expected_for_update_ts: Mapping[bytes, int] | None = None
         self.secondaries: tuple[bytes, ...] | None = None
-        self.rows = self.request_bytes = 0
+        self.rows, self.row_bytes, self.request_bytes = 0, ROW_BYTES, 0
         self.is_retry = False
         self.bypass: tuple[int, ...] = ()
         self.access: tuple[int, ...] = ()

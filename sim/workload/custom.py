@@ -84,18 +84,20 @@ class CustomWorkload:
         else:
             rows = own if spec.rows is None else self._rows(stream, spec, spec.rows)
         keys = self._keys(spec.table, rows)
+        row_bytes = self._tables[spec.table].row_bytes
         if spec.verb == "read":
             kind = ReadKind.GET if len(keys) == 1 else ReadKind.BATCH_GET
-            return Statement(f"SELECT {spec.table}", (Read(kind, keys, len(keys)),))
+            reads = (Read(kind, keys, len(keys)),)
+            return Statement(f"SELECT {spec.table}", reads, row_bytes=row_bytes)
         fresh = [row for row in rows if row not in own]
         own.extend(fresh)
         locks = self._keys(spec.table, fresh)
         if spec.verb == "lock":
             label = f"SELECT {spec.table} FOR UPDATE"
-            return Statement(label, (), locks, returns_values=True)
-        size_bytes = self._tables[spec.table].row_bytes
-        writes = tuple([Mutation(key, PUT, size_bytes) for key in keys])
-        return Statement(f"UPDATE {spec.table}", (), locks, writes, returns_values=True)
+            return Statement(label, (), locks, returns_values=True, row_bytes=row_bytes)
+        writes = tuple([Mutation(key, PUT, row_bytes) for key in keys])
+        label = f"UPDATE {spec.table}"
+        return Statement(label, (), locks, writes, returns_values=True, row_bytes=row_bytes)
 
     def _insert(self, spec: StatementSpec, own: list[int]) -> Statement:
         first = self._next_row[spec.table] + 1

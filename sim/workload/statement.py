@@ -24,6 +24,9 @@ with many others, and only its columns are copied. ASSUMED."""
 _FIRST_LOOKUP: Final = 32
 """Rows of a lookup's first task."""
 
+ROW_BYTES: Final = 120
+"""Of a row in an answer where a workload does not say otherwise. ASSUMED; small against 10 Gb/s."""
+
 Payloads = tuple[object | None, ...]
 """What the newest versions of the locked keys carry, in the order of the keys; None: nothing."""
 
@@ -95,6 +98,8 @@ class Statement:
     select: Callable[[], tuple[bytes, ...]] | None = field(default=None, kw_only=True)
     """Where given, the keys to lock are what this returns, asked again at each try of the
     statement, after the reads; empty means that no row qualifies."""
+    row_bytes: int = field(default=ROW_BYTES, kw_only=True)
+    """What a store answers for each row that is read, or whose lock brings it."""
     pause_ns: int = field(default=0, kw_only=True)
     """The client waits this long before it sends the statement."""
 

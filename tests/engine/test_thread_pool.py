@@ -93,11 +93,26 @@ def test_a_thread_that_waits_for_a_disk_takes_no_cpu() -> None:
     cores = Cores(8)
     pool = ThreadPool(env, cores, 1)
     log: list[tuple[int, str]] = []
-    pool.submit(10, lambda name: log.append((env.now_ns, name)), "reads", 100)
+    pool.submit(10, lambda name: log.append((env.now_ns, name)), "reads", lambda _: 100)
     pool.submit(10, lambda name: log.append((env.now_ns, name)), "waits for the thread")
     env.run_until(1_000)
     assert log == [(110, "reads"), (120, "waits for the thread")]
     assert (pool.busy_until(env.now_ns), cores.busy_ns) == (120, 20)
+
+
+def test_a_disk_is_asked_when_a_thread_takes_the_job() -> None:
+    env = LeanEnv()
+    pool = ThreadPool(env, Cores(8), 1)
+    asked_ns: list[int] = []
+
+    def sleep(now_ns: int) -> int:
+        asked_ns.append(now_ns)
+        return 100
+
+    for _ in range(3):
+        pool.submit(10, lambda _: None, None, sleep)
+    env.run_until(1_000)
+    assert asked_ns == [0, 110, 220]
 
 
 def test_a_thread_slows_down_others_by_the_part_of_its_job_that_it_runs() -> None:
@@ -105,7 +120,7 @@ def test_a_thread_slows_down_others_by_the_part_of_its_job_that_it_runs() -> Non
     env = LeanEnv()
     pool = ThreadPool(env, cores, 8)
     for _ in range(6):  # Half of the time on a disk: three threads on two cores.
-        pool.submit(100, lambda _: None, None, 100)
+        pool.submit(100, lambda _: None, None, lambda _: 100)
     assert 100 * cores.slowness() == 200
     env.run_until(10**6)
     assert cores.running == 0

@@ -112,7 +112,7 @@ def golden_table(file: Path) -> str:
     return "".join(f"{row[0]:38}{''.join(f'{text:>18}' for text in row[1:])}\n" for row in rows)
 
 
-@pytest.mark.parametrize("name", ["tpcc_small", "regions_small", "crowded_small"])
+@pytest.mark.parametrize("name", ["tpcc_small", "regions_small", "crowded_small", "cold_small"])
 def test_a_small_study_gives_what_it_gave(name: str, rewrite: bool) -> None:
     golden = FOLDER / f"{name}.txt"
     table = golden_table(FOLDER / f"{name}.yaml")

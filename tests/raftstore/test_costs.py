@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from sim.storage.request import Kind, KvRequest
-from sim.units import MIB, NS_PER_MS, NS_PER_US
+from sim.units import GIB, MIB, NS_PER_MS, NS_PER_US
 from tests.scenes import (
     FSYNC_NS,
     IN_MEMORY,
@@ -178,6 +178,17 @@ def test_reads_and_commands_have_costs_of_their_own() -> None:
     read = scene.send(Kind.GET, b"k", TXN)
     scene.run(NS_PER_MS)
     assert read.done_ns == near(2 * ONE_WAY_NS + 41 * US)
+
+
+@pytest.mark.parametrize(("kind", "wants"), [(Kind.GET, False), (Kind.LOCK, True)])
+def test_an_answer_with_rows_takes_their_transfer(kind: Kind, *, wants: bool) -> None:
+    took_ns = []
+    for row_bytes in (0, GIB):  # Of a port that carries 1,000 GiB a second.
+        scene = scene_with(IN_MEMORY)
+        read = scene.send(kind, b"k", TXN, wants_values=wants, row_bytes=row_bytes)
+        scene.run(10 * NS_PER_MS)
+        took_ns.append(read.done_ns)
+    assert took_ns[1] - took_ns[0] == near(NS_PER_MS)
 
 
 def test_a_range_scan_seeks_once_and_steps_over_its_rows() -> None:

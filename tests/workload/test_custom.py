@@ -105,6 +105,13 @@ def test_an_auto_commit_update_reads_first_and_locks_only_after_a_conflict() -> 
     assert not pessimistic.reads
 
 
+def test_answers_carry_rows_of_the_tables_length() -> None:
+    look, lock = statement("read", "log"), statement("lock", "log")
+    both = kind("both", 1, look, lock, statement("update", "acct"))
+    statements = list(workload(both).transaction(0).statements())
+    assert [each.row_bytes for each in statements] == [50, 50, 120]
+
+
 def test_like_takes_the_numbers_locked_in_another_table() -> None:
     same = replace(statement("update", "log", rows=None), like="acct")
     pay = kind("pay", 1, statement("lock", "acct", rows=3), same)
