@@ -17,7 +17,6 @@ from functools import cache
 from statistics import fmean
 from typing import Final, NamedTuple
 
-from analysis.metrics.catalogue import NETWORK_STATIONS
 from analysis.study.load import load_study
 from analysis.study.study import Study
 from benchmarks.documents import ROOT
@@ -266,7 +265,7 @@ def _simulated(scenario: Scenario) -> _Simulated:
     busy = {
         name: value / grown["capacity_ns", name]
         for (metric, name), value in grown.items()
-        if metric == "busy_ns" and name not in NETWORK_STATIONS
+        if metric == "busy_ns"
     }
     done = {name: count for (metric, name), count in grown.items() if metric == "txns"}
     total, locks = done.pop("all"), grown["lock_latency", "count"]

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from analysis.metrics.catalogue import DISK_STATIONS, MetricKey
+from analysis.metrics.catalogue import STATIONS_OF, MetricKey
 from analysis.study.study import Study
 from analysis.study.units import point_words
 from sim.estimate import Estimate, Estimates, has_estimate
@@ -59,5 +59,5 @@ def expected(found: Estimate) -> Iterator[tuple[MetricKey, float | None]]:
     yield MetricKey("fsync_per_s"), found.fsyncs_per_s
     yield MetricKey("proposals_per_txn"), found.proposals_per_txn
     for station in found.stations:
-        busy = "disk_busy" if station.name in DISK_STATIONS else "cpu_busy"
+        busy = next(metric for metric, names in STATIONS_OF.items() if station.name in names)
         yield MetricKey(busy, station.name), station.utilisation

@@ -7,6 +7,7 @@ figure, in half widths of its band, so that throughputs and percentages can stan
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import ceil
 from typing import Final
 
 from matplotlib.axes import Axes
@@ -17,7 +18,8 @@ from analysis.validation.anchor import KINDS, Judged
 
 _MARKERS: Final = dict(zip(KINDS, "os^D", strict=True))
 _COLOURS: Final = dict(zip(KINDS, (OTHERS[1], OTHERS[0], "#0072B2", "#D55E00"), strict=True))
-_FARTHEST: Final = 4.0
+_FARTHEST: Final = 10.0
+"""Half bands from the middle to the end of the axis, at most."""
 
 
 def anchors_picture(judged: Sequence[Judged]) -> Picture:
@@ -62,15 +64,18 @@ def _draw_levels(axes: Axes, shown: Sequence[Judged]) -> None:
 def _draw_distances(axes: Axes, shown: Sequence[Judged]) -> None:
     axes.axvspan(-1, 1, color="#e6f2ec")
     axes.axvline(0, color="#444444", linewidth=0.8)
+    reach = 1.0
     for place, each in enumerate(reversed(shown)):
         low, middle, high = _in_bands(each)
+        reach = max(reach, abs(middle))
         colour = _COLOURS[each.anchor.kind]
         axes.plot([low, high], [place, place], color=colour, linewidth=1.4)
         mark = _MARKERS[each.anchor.kind]
         axes.plot([middle], [place], mark, color=colour, markersize=5, clip_on=False)
     names = [each.anchor.name for each in reversed(shown)]
     axes.set_yticks(range(len(shown)), names, fontsize=7)
-    axes.set(xlim=(-_FARTHEST, _FARTHEST), ylim=(-0.7, len(shown) - 0.3))
+    reach = ceil(reach)  # An interval may end beyond it, a figure not.
+    axes.set(xlim=(-reach, reach), ylim=(-0.7, len(shown) - 0.3))
     axes.set_xlabel("distance from the reference, in half bands")
     axes.grid(axis="y", visible=False)
 

@@ -21,15 +21,12 @@ from sim.protocol.percolator import Acquired, AlreadyExist, KeyIsLocked, WriteCo
 from sim.protocol.region import Route
 from sim.protocol.region_errors import RegionError
 from sim.storage.lock_manager import Deadlock
+from sim.storage.message_sizes import keys_bytes, lock_bytes
 from sim.storage.request import NO_WAIT, Kind, KvRequest
 from sim.units import NS_PER_MS
 from sim.workload.statement import Statement
 
 _LOCK: Final = Kind.LOCK
-
-_KEY_OVERHEAD_BYTES = 6
-"""A key's mutation in a lock request: tags, lengths and op (kvproto kvrpcpb field sizes)."""
-
 
 _DEADLOCK_REST_NS = 5 * NS_PER_MS
 """After a statement's locks were given back, for whoever waits for one of them (client-go txn.go,
@@ -123,7 +120,7 @@ class PessimisticLocker:
             request = self._node.new_request(Kind.PESSIMISTIC_ROLLBACK, route, txn.start_ts)
             request.keys = tuple(held)
             request.for_update_ts = txn.for_update_ts
-            request.request_bytes = sum(map(len, held)) + 3 * len(held)
+            request.request_bytes = keys_bytes(held)
             requests.append(request)
         group = RequestGroup(self._node, requests)
         group.send()
@@ -209,8 +206,7 @@ class PessimisticLocker:
         request.wants_values = statement.returns_values
         request.row_bytes = statement.row_bytes
         request.allow_lock_with_conflict = node.settings.fair_locking and len(keys) == 1
-        request.request_bytes = len(txn.primary) + sum(map(len, keys))
-        request.request_bytes += _KEY_OVERHEAD_BYTES * len(keys)
+        request.request_bytes = lock_bytes(txn.primary, keys)
         node.stats.by_kind[_LOCK].value += 1
         node.stats.locked_keys.value += len(keys)
         return request

@@ -28,6 +28,7 @@ from sim.protocol.percolator import (
     Prewritten,
     WriteConflict,
 )
+from sim.storage.message_sizes import prewrite_bytes, secondaries_bytes
 from sim.storage.request import Kind, KvRequest
 from sim.units import NS_PER_MS
 
@@ -98,7 +99,7 @@ class Prewriter:
         request.pessimistic = not txn.optimistic
         request.use_async_commit = txn.use_async_commit and not txn.one_pc
         request.one_pc = txn.one_pc
-        request.request_bytes = group.size_bytes + len(txn.primary) + 8 * len(group.keys)
+        request.request_bytes = prewrite_bytes(txn.primary, len(group.keys), group.size_bytes)
         if request.use_async_commit and txn.primary in group.keys:
             _add_secondaries(request, txn)
         return request
@@ -128,7 +129,7 @@ def _add_secondaries(request: KvRequest, txn: TransactionState) -> None:
     """Makes a prewrite that of an async commit's primary: it names all the other keys."""
     others = tuple([key for key in txn.buffer if key != txn.primary])
     request.secondaries = others
-    request.request_bytes += sum(map(len, others)) + 2 * len(others)
+    request.request_bytes += secondaries_bytes(others)
 
 
 def _refused(result: MvccError) -> Exception:

@@ -26,6 +26,7 @@ from sim.client.ttl_manager import TtlManager
 from sim.client.two_phase_commit import TwoPhaseCommitter
 from sim.engine import Wait
 from sim.protocol.timestamp import MAX_TS
+from sim.storage.message_sizes import read_bytes
 from sim.storage.request import Kind
 from sim.workload.statement import (
     ROLLBACK,
@@ -192,7 +193,7 @@ class Session:
             request.keys = tuple(keys)
             request.rows = read.rows // len(groups) if kind is _COP else 0
             request.row_bytes = row_bytes
-            request.request_bytes = sum(map(len, keys))
+            request.request_bytes = read_bytes(keys)
             requests.append(request)
         attempt = 0
         blocked_ns = 0

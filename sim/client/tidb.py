@@ -22,6 +22,7 @@ from sim.hardware.go_cpu import GoCpu
 from sim.protocol.region import Route
 from sim.scenario.resolved import Scenario
 from sim.server.cluster import Cluster, hardware_threads
+from sim.storage.message_sizes import REQUEST_BYTES
 from sim.storage.probe import Probe
 from sim.storage.request import Kind, KvRequest
 from sim.streams import Streams
@@ -35,13 +36,9 @@ PD_RETRY_NS: Final = 500 * NS_PER_MS
 _STATEMENT_BYTES = 256
 """A statement from its client. ASSUMED."""
 
-_TSO_BYTES = 48
+TSO_BYTES: Final = 48
 _ROUTE_BYTES = 128
 """A question to PD or its answer: a timestamp, a region. ASSUMED; only their latency matters."""
-
-_REQUEST_BYTES = 150
-"""A KV request without its keys and values: context, timestamps, primary (kvproto field sizes)."""
-
 
 CLIENT_WAKES: Final = 3
 """The proxy when a statement comes and when its answer comes, and the client. Source: TiDB docs,
@@ -130,9 +127,9 @@ class TidbNode:
         env = self.env
         while self._to_pd.cut:
             yield PD_RETRY_NS
-        yield self._to_pd.send(env.now_ns, _TSO_BYTES) - env.now_ns
+        yield self._to_pd.send(env.now_ns, TSO_BYTES) - env.now_ns
         timestamp = self.tso.begin(env.now_ns) if begin else self.tso.next(env.now_ns)
-        yield self._from_pd.send(env.now_ns, _TSO_BYTES) - env.now_ns + self._costs.thread_hop_ns
+        yield self._from_pd.send(env.now_ns, TSO_BYTES) - env.now_ns + self._costs.thread_hop_ns
         return timestamp
 
     def get_region(self, key: bytes) -> Generator[Wait, Any, Route]:
@@ -159,7 +156,7 @@ class TidbNode:
         request.sent_ns = now_ns = env.now_ns
         if self.connections.broken and self.connections.intercepts(request):
             return
-        size = _REQUEST_BYTES + request.request_bytes
+        size = REQUEST_BYTES + request.request_bytes
         store = self._cluster.stores[request.store]
         request.connection = connection = next(self._next_connection)
         leaves_ns, slot = self._leaves_ns[request.store], connection % CONNECTIONS

@@ -36,6 +36,7 @@ from sim.client.transaction_state import (
 from sim.engine import Wait
 from sim.protocol.percolator import CommitTsExpired, MvccError, Prewritten
 from sim.protocol.region_errors import RegionError
+from sim.storage.message_sizes import keys_bytes
 from sim.storage.request import Kind, KvRequest
 from sim.units import KIB
 
@@ -171,7 +172,7 @@ class TwoPhaseCommitter:
     def _request(self, kind: Kind, txn: TransactionState, group: RegionGroup) -> KvRequest:
         request = self._node.new_request(kind, group.route, txn.start_ts)
         request.keys = tuple(group.keys)
-        request.request_bytes = sum(map(len, request.keys)) + 3 * len(request.keys)
+        request.request_bytes = keys_bytes(request.keys)
         return request
 
     def _send_last(self, txn: TransactionState, requests: list[KvRequest]) -> None:

@@ -4,7 +4,7 @@
 
     transaction_plan, records ► footprint        what a transaction asks for
     regions, pollers, disk_demand ► store        utilisation at a rate, from service demands
-    machines                                     likewise, of TiDB and of the clients
+    machines, ports                              likewise, of TiDB, the clients, the network
     response ► throughput                        times, and the rate that follows from them
     load_warnings, left_out, run_cost ► estimate what is said about it
 """

@@ -13,6 +13,7 @@ from sim.estimate.footprint import Footprint, footprint_of
 from sim.estimate.left_out import left_out
 from sim.estimate.load_warnings import LoadWarning, load_warnings
 from sim.estimate.machines import client_machine
+from sim.estimate.ports import tidb_port
 from sim.estimate.run_cost import RunCost, run_cost
 from sim.estimate.store_shares import UNEVEN
 from sim.estimate.throughput import Balance, balance_of
@@ -228,8 +229,9 @@ class Estimates:
 
 
 _ORDER: Final = (
-    "client_cpu", "tidb_cpu", "grpc", "store_cpu", "scheduler", "read_pool",
+    "client_cpu", "tidb_cpu", "tidb_network", "grpc", "store_cpu", "scheduler", "read_pool",
     "storage_read_pool", "store_poller", "raft_log", "apply", "raft_disk", "kv_disk",
+    "store_network",
 )  # fmt: skip
 """Stations in the order in which a transaction meets them."""
 
@@ -258,6 +260,10 @@ def _stations(scenario: Scenario, footprint: Footprint, balance: Balance) -> tup
             machines.service_ns(rate) / NS_PER_MS,
             machines.queue(rate),
         )
+    port = tidb_port(scenario, footprint, rate)
+    stations["tidb_network"] = Station(
+        "tidb_network", port.busy, 1, port.service_ns / NS_PER_MS, port.queue
+    )
     return tuple(stations[name] for name in _ORDER if name in stations)
 
 

@@ -58,6 +58,9 @@ class Requests:
     memory: float = 0.0
     squared_records: float = 0.0
     """Squares of the requests' numbers of records, summed over them."""
+    request_bytes: float = 0.0
+    """On the network, likewise, as those of the answers."""
+    reply_bytes: float = 0.0
 
     def add(self, other: "Requests", weight: float) -> None:
         """Adds ``weight`` times other requests."""
@@ -235,6 +238,7 @@ def _demand(request: PlannedRequest, misses: RowMisses) -> Requests:
         1.0, 0.0, keys, sought, request.rows, blocks, fetches, *(request.records or ())
     )
     found.squared_records = found.records**2
+    found.request_bytes, found.reply_bytes = request.request_bytes, request.reply_bytes
     return found
 
 

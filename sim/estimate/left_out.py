@@ -29,6 +29,5 @@ def left_out(scenario: Scenario, footprint: Footprint, used: float) -> Iterator[
     disks = (scenario.hardware.raft_disk, scenario.hardware.kv_disk)
     if any(each is not None and (each.crowding or each.longer) for each in disks):
         yield "disk latency that grows with accesses in flight or with size"
-    yield "messages that queue for a network port"
     yield "how stores differ (all but the fullest are taken as alike)"
     yield "quantiles"

@@ -22,6 +22,7 @@ from sim.distributions import mean_ns
 from sim.estimate.delay import Delay
 from sim.estimate.footprint import Footprint
 from sim.estimate.machines import client_machine, statement_ns, tidb_nodes
+from sim.estimate.ports import tidb_port
 from sim.estimate.store import StoreLoad, StoreModel
 from sim.estimate.transaction_plan import RequestKind
 from sim.scenario.resolved import Scenario
@@ -134,7 +135,10 @@ class ResponseTimes:
             kind: self._inside(kind, store, load).then(raft.get(kind, Delay()))
             for kind in footprint.requests
         }
-        requests = {kind: outside.then(each) for kind, each in inside.items()}
+        requests = {
+            kind: outside.then(self._through_ports(kind, load)).then(each)
+            for kind, each in inside.items()
+        }
         statement, planning = self._statement(load.txn_per_s)
         lock = requests["lock"].mean if "lock" in requests else 0.0
         held = self._held(requests, statement)
@@ -168,7 +172,9 @@ class ResponseTimes:
         if not followers:
             return self._logged(store, load)
         rest, back = self._rest_of_round(beside), self._handled(load)
-        answer = Delay.of(self._between_stores + 2 * beside.hop_ns, rest)
+        sending_ns = load.port.sending_ns(load.append_bytes)
+        ports_ns = load.port.wait_ns + beside.port.wait_ns
+        answer = Delay.of(self._between_stores + 2 * beside.hop_ns + sending_ns, rest + ports_ns)
         answer = answer.then(self._handled(beside)).then(self._logged(store, beside))
         quorum = answer.until((followers + 1) // 2, followers)
         return answer._replace(fixed=quorum - answer.random).then(back)
@@ -192,6 +198,13 @@ class ResponseTimes:
         opening = self._tidb.opening(met)
         waits_ns += (1 + opening) / 2 * self._tidb.message_ns(met)
         return Delay.of(sent_ns + self._to_store + 2 * load.grpc_ns, waits_ns)
+
+    def _through_ports(self, kind: RequestKind, load: StoreLoad) -> Delay:
+        """Returns how long a request and its answer take to leave their nodes."""
+        each = self._footprint.requests[kind]
+        here = tidb_port(self._scenario, self._footprint, load.txn_per_s * self._others)
+        sending_ns = here.sending_ns(each.request_bytes) + load.port.sending_ns(each.reply_bytes)
+        return Delay.of(sending_ns / each.count, here.wait_ns + load.port.wait_ns)
 
     def _inside(self, kind: RequestKind, store: StoreModel, load: StoreLoad) -> Delay:
         """Returns a request's time in the pool that serves it."""

@@ -22,6 +22,7 @@ from sim.estimate.disk_demand import DiskDemand, DiskLoad
 from sim.estimate.fixed_point import fixed_point
 from sim.estimate.footprint import Footprint, Requests
 from sim.estimate.pollers import MOST_USED, PollerFigures, PollerLoad, solve_pollers
+from sim.estimate.ports import Port
 from sim.estimate.regions import (
     entries_per_command,
     heartbeats_per_s,
@@ -37,6 +38,7 @@ from sim.raftstore.write_thread import contended
 from sim.raftstore.write_worker import BATCH_SIZE_HINT_BYTES
 from sim.scenario.resolved import Scenario
 from sim.transport.grpc import connections_of
+from sim.transport.transport import MESSAGE_BYTES, RESPONSE_BYTES
 from sim.units import NS_PER_S
 
 _LEAST: Final = 1e-3
@@ -141,6 +143,11 @@ class StoreLoad:
     """From a command's commit until it is applied."""
     entries_per_s: float = 0.0
     """Logged here, as leader and as follower."""
+    led_per_s: float = 0.0
+    """Those of them that are proposed here."""
+    append_bytes: float = 0.0
+    """Of an append to a follower, on the network."""
+    port: Port = field(default_factory=Port)
     pollers: PollerFigures = field(default_factory=PollerFigures)
     """Per ns."""
     opening: float = 1.0
@@ -277,6 +284,7 @@ class StoreModel:
             ):
                 break
         self._add_pollers_and_disks(load)
+        self._add_port(load)
         return load
 
     def _poll(self, load: StoreLoad) -> None:
@@ -288,7 +296,7 @@ class StoreModel:
         commands = of_mean_store * self.led
         entries = commands * load.entries_per_command
         load.entries_per_s = of_mean_store * load.entries_per_command * self.kept * (1 + followers)
-        followed = load.entries_per_s - entries
+        load.led_per_s, followed = entries, load.entries_per_s - entries
         ticks, results = load.ticks_per_s / stores, of_mean_store * load.results_per_command
         results *= self.kept
         beats = 2 * followers * load.heartbeats_per_s / stores
@@ -547,6 +555,23 @@ class StoreModel:
             station = load.stations[name] = StationLoad(1, ios, used)
             station.queue = in_queue(1, station.within, 0.5)
             load.disks_asked[name] = self.disk.asked(load.disk, spec)
+
+    def _add_port(self, load: StoreLoad) -> None:
+        """Answers, and Raft's messages; each counts, though some leave together."""
+        scenario, of_mean_store = self.scenario, load.txn_per_s / self.scenario.cluster.stores
+        load.port = port = Port(scenario.hardware.network.bandwidth_bytes_per_s)
+        for kind, each in self.footprint.requests.items():
+            asked = of_mean_store * self.share.led.get(kind, 1.0)
+            port.add(asked * each.count, asked * each.reply_bytes)
+        followers = scenario.cluster.replicas - 1
+        appended = self.disk.appended_bytes(load.txn_per_s, load.entries_per_s)
+        load.append_bytes = MESSAGE_BYTES + appended / max(load.entries_per_s, _LEAST)
+        port.add(followers * load.led_per_s, followers * load.led_per_s * load.append_bytes)
+        followed = load.entries_per_s - load.led_per_s
+        port.add(followed, followed * RESPONSE_BYTES)
+        beats = 2 * followers * load.heartbeats_per_s / scenario.cluster.stores
+        port.add(beats, beats * MESSAGE_BYTES)
+        load.stations["store_network"] = StationLoad(1, port.messages, port.busy, port.queue)
 
 
 def _grpc_shares(scenario: Scenario) -> list[float]:

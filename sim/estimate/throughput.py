@@ -13,6 +13,7 @@ from sim.estimate.fixed_point import fixed_point
 from sim.estimate.footprint import Footprint
 from sim.estimate.machines import MachineKind, client_machine, tidb_nodes
 from sim.estimate.pollers import MOST_USED
+from sim.estimate.ports import tidb_port
 from sim.estimate.regions import refused_by_memory
 from sim.estimate.response import Response, ResponseTimes
 from sim.estimate.store import StoreLoad, StoreModel
@@ -105,7 +106,8 @@ def _balance(store: StoreModel, times: ResponseTimes, think_ns: float) -> Balanc
 
     def used(balance: Balance) -> float:
         rate = balance.txn_per_s
-        return max(balance.stores_used, client.used(rate), balance.tidb.used(rate))
+        port = tidb_port(scenario, footprint, rate)
+        return max(balance.stores_used, client.used(rate), balance.tidb.used(rate), port.busy)
 
     def bounded(txn_per_s: float) -> float:
         balance = at(txn_per_s)

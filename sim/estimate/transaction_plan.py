@@ -34,6 +34,16 @@ from sim.protocol.mvcc import LOCK_ONLY
 from sim.protocol.percolator import Mutation
 from sim.protocol.region import Region, RegionMap
 from sim.scenario.schema.run import Tidb
+from sim.storage import message_sizes
+from sim.storage.message_sizes import (
+    REPLY_BYTES,
+    REQUEST_BYTES,
+    keys_bytes,
+    lock_bytes,
+    prewrite_bytes,
+    read_bytes,
+    rows_bytes,
+)
 from sim.workload.statement import (
     ROLLBACK,
     Payloads,
@@ -67,6 +77,9 @@ class PlannedRequest:
     """None: it only reads."""
     is_optimistic: bool = False
     """A prewrite of keys that nobody has locked."""
+    request_bytes: int = REQUEST_BYTES
+    """On the network, as those of the answer."""
+    reply_bytes: int = REPLY_BYTES
 
     @property
     def seeks_versions(self) -> bool:
@@ -183,7 +196,7 @@ class _Session:
         plan = self._plan
         plan.timestamps += statement.fresh_ts
         for read in statement.reads:
-            plan.rounds.append(self._read(read))
+            plan.rounds.append(self._read(read, statement.row_bytes))
         keys: tuple[bytes, ...] = ()
         if not self._transaction.autocommit:
             keys = statement.lock_keys if statement.select is None else statement.select()
@@ -198,12 +211,22 @@ class _Session:
         own = self._buffer.get(key)
         return own.value if own is not None else self._planner.committed.get(key)
 
-    def _read(self, read: Read) -> list[PlannedRequest]:
+    def _read(self, read: Read, row_bytes: int) -> list[PlannedRequest]:
         kind = READS[read.kind]
         by_region = ranges_by_region if kind == "cop" else keys_by_region
         groups = [group for keys in read.tasks() for group in by_region(self._regions, keys)]
         rows = read.rows // len(groups) if kind == "cop" else 0
-        return [PlannedRequest(kind, route.region, tuple(keys), rows) for route, keys in groups]
+        return [
+            PlannedRequest(
+                kind,
+                route.region,
+                tuple(keys),
+                rows,
+                request_bytes=REQUEST_BYTES + read_bytes(keys),
+                reply_bytes=REPLY_BYTES + rows_bytes(row_bytes, len(keys), rows),
+            )
+            for route, keys in groups
+        ]
 
     def _lock(self, statement: Statement, keys: tuple[bytes, ...]) -> None:
         plan, first = self._plan, not self._primary
@@ -211,8 +234,18 @@ class _Session:
         requests = []
         for route, group in keys_by_region(self._regions, keys):
             records = Records.total(map(locked, self._pessimistic(group)))
+            rows = len(group) if statement.returns_values else 0
             requests.append(
-                PlannedRequest("lock", route.region, tuple(group), 0, statement.insert, records)
+                PlannedRequest(
+                    "lock",
+                    route.region,
+                    tuple(group),
+                    0,
+                    statement.insert,
+                    records,
+                    request_bytes=REQUEST_BYTES + lock_bytes(self._primary, group),
+                    reply_bytes=REPLY_BYTES + rows_bytes(statement.row_bytes, rows, 0),
+                )
             )
         together = [requests[:1], requests[1:]] if first else [requests]
         plan.rounds += [requests for requests in together if requests]
@@ -231,7 +264,7 @@ class _Session:
         requests = []
         for route, keys in keys_by_region(self._regions, tuple(plan.locked_at)):
             records = Records.total(map(unlocked, self._pessimistic(keys)))
-            requests.append(PlannedRequest("rollback", route.region, tuple(keys), records=records))
+            requests.append(self._of_keys("rollback", route.region, keys, records))
         plan.rounds.append(requests)
 
     def _commit(self, *, explicit: bool) -> None:
@@ -252,7 +285,7 @@ class _Session:
                 committed_in_one_phase(size, was_locked=key in plan.locked_at)
                 for key, size in zip(groups[0].keys, sizes, strict=True)
             )
-            plan.rounds.append([self._prewrite(groups[0], records)])
+            plan.rounds.append([self._prewrite(groups[0], records, use_async=False)])
         else:
             self._commit_in_two_phases(groups, use_async=use_async)
         for mutation in mutations:
@@ -265,25 +298,37 @@ class _Session:
         plan.rounds.append(prewrites)
         for group in groups:
             sizes = self._sizes(group, use_async=use_async)
-            prewrites.append(self._prewrite(group, Records.total(map(prewritten, sizes))))
+            records = Records.total(map(prewritten, sizes))
+            prewrites.append(self._prewrite(group, records, use_async=use_async))
             records = Records.total(map(committed, sizes))
-            commit = PlannedRequest(
-                "commit", group.route.region, tuple(group.keys), records=records
-            )
+            commit = self._of_keys("commit", group.route.region, group.keys, records)
             if not use_async and self._primary in group.keys:
                 plan.timestamps += 1
                 plan.rounds.append([commit])
             else:
                 plan.background.append(commit)
 
-    def _prewrite(self, group: RegionGroup, records: Records) -> PlannedRequest:
+    def _of_keys(
+        self, kind: RequestKind, region: Region, keys: Sequence[bytes], records: Records
+    ) -> PlannedRequest:
+        size_bytes = REQUEST_BYTES + keys_bytes(keys)
+        return PlannedRequest(kind, region, tuple(keys), records=records, request_bytes=size_bytes)
+
+    def _prewrite(self, group: RegionGroup, records: Records, *, use_async: bool) -> PlannedRequest:
+        size_bytes = prewrite_bytes(self._primary, len(group.keys), group.size_bytes)
+        if use_async and self._primary in group.keys:
+            size_bytes += message_sizes.secondaries_bytes(self._secondaries())
         return PlannedRequest(
             "prewrite",
             group.route.region,
             tuple(group.keys),
             records=records,
             is_optimistic=self._transaction.autocommit,
+            request_bytes=REQUEST_BYTES + size_bytes,
         )
+
+    def _secondaries(self) -> tuple[bytes, ...]:
+        return tuple([key for key in self._buffer if key != self._primary])
 
     def _sizes(self, group: RegionGroup, *, use_async: bool) -> list[RecordSizes]:
         sizes = []
@@ -291,8 +336,7 @@ class _Session:
         for mutation in group.mutations:
             base = prewrite_base_bytes(len(self._primary), use_async, pessimistic)
             if use_async and mutation.key == self._primary:
-                others = tuple([key for key in self._buffer if key != self._primary])
-                base += secondaries_bytes(others)
+                base += secondaries_bytes(self._secondaries())
             sizes.append(
                 self._planner.locks.prewrite(base, len(mutation.key), mutation.value_bytes)
             )

@@ -14,6 +14,7 @@ from sim.laboratory.stores import checked_store, leader_of_key, leaders, replica
 from sim.laboratory.values import show_key
 from sim.laboratory.words import Words, suggestion
 from sim.protocol.region import Region, RegionEpoch, Route
+from sim.storage.message_sizes import read_bytes
 from sim.storage.request import Kind, KvRequest
 
 _PATIENCE_NS: Final = 20_000_000
@@ -28,7 +29,7 @@ def new_request(
     _wait_for_first_commit(lab, route)
     request = lab.model.node.new_request(kind, route, txn.start_ts)
     request.keys = tuple(keys)
-    request.request_bytes = sum(map(len, keys))
+    request.request_bytes = read_bytes(keys)
     return request
 
 

@@ -56,6 +56,7 @@ from sim.storage.commands import (
 from sim.storage.flow_controller import FlowController
 from sim.storage.lock_manager import LockManager
 from sim.storage.lock_paths import LockPaths
+from sim.storage.message_sizes import REPLY_BYTES, rows_bytes
 from sim.storage.probe import Probe
 from sim.storage.request import LAST_READ, NO_WAIT, Kind, KvRequest, hand_over
 from sim.storage.request_pools import RequestPools
@@ -65,9 +66,6 @@ _LOCK: Final = Kind.LOCK
 _COP: Final = Kind.COP
 _PREWRITE: Final = Kind.PREWRITE
 _RESOLVE_LOCK: Final = Kind.RESOLVE_LOCK
-
-_REPLY_BYTES: Final = 80
-"""A reply without rows. ASSUMED; small against 10 Gb/s."""
 
 
 class Scheduler:
@@ -551,9 +549,9 @@ class Scheduler:
             if request.result.__class__ is Acquired and peer is not None:
                 self._probe.granted(peer, request)
         request.replied_ns = now_ns
-        size = _REPLY_BYTES
+        size = REPLY_BYTES
         if request.wants_values or request.kind <= LAST_READ:
-            size += request.row_bytes * max(len(request.keys), request.rows)
+            size += rows_bytes(request.row_bytes, len(request.keys), request.rows)
         link = self._replies[request.tidb]
         if link.cut:
             return
