@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 from analysis.metrics.catalogue import STATIONS_OF, MetricKey
 from analysis.study.study import Study
 from analysis.study.units import point_words
 from sim.estimate import Estimate, Estimates, has_estimate
 from sim.scenario.problems import Mark, Problem, ScenarioError
+
+_BUSY: Final = {name: metric for metric, names in STATIONS_OF.items() for name in names}
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,5 +61,4 @@ def expected(found: Estimate) -> Iterator[tuple[MetricKey, float | None]]:
     yield MetricKey("fsync_per_s"), found.fsyncs_per_s
     yield MetricKey("proposals_per_txn"), found.proposals_per_txn
     for station in found.stations:
-        busy = next(metric for metric, names in STATIONS_OF.items() if station.name in names)
-        yield MetricKey(busy, station.name), station.utilisation
+        yield MetricKey(_BUSY.get(station.name, "cpu_busy"), station.name), station.utilisation

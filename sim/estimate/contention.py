@@ -3,9 +3,10 @@
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, NamedTuple
 
-from sim.estimate.transaction_plan import RequestKind, Stretch, TransactionPlan, count_rounds
+from sim.estimate.planned_request import RequestKind
+from sim.estimate.transaction_plan import Stretch, TransactionPlan, count_rounds
 
 _SURELY_HOT: Final = 12
 """A key drawn this often in the sample is hot by nature, not by luck."""
@@ -39,6 +40,16 @@ class OwnLocks:
     statements: float = 0.0
     """From there to the commit, COMMIT included."""
     pause_ns: float = 0.0
+
+
+class LockConflicts(NamedTuple):
+    """What a mean transaction meets of others' locks; times in ns."""
+
+    waits: float
+    retries: float
+    """Lock requests that are sent again."""
+    latched: float
+    """How long these wait for the latches of the release that has woken them."""
 
 
 def contention_of(plans: Sequence[TransactionPlan]) -> Contention:

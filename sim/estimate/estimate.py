@@ -13,11 +13,11 @@ from sim.estimate.footprint import Footprint, footprint_of
 from sim.estimate.left_out import left_out
 from sim.estimate.load_warnings import LoadWarning, load_warnings
 from sim.estimate.machines import client_machine
+from sim.estimate.planned_request import RequestKind
 from sim.estimate.ports import tidb_port
 from sim.estimate.run_cost import RunCost, run_cost
 from sim.estimate.store_shares import UNEVEN
 from sim.estimate.throughput import Balance, balance_of
-from sim.estimate.transaction_plan import RequestKind
 from sim.fact_names import LOG_WRITER
 from sim.scenario.resolved import Scenario
 from sim.scenario.schema.arrival import ETCD
@@ -260,7 +260,7 @@ def _stations(scenario: Scenario, footprint: Footprint, balance: Balance) -> tup
             machines.service_ns(rate) / NS_PER_MS,
             machines.queue(rate),
         )
-    port = tidb_port(scenario, footprint, rate)
+    port = tidb_port(scenario, footprint).times(rate)
     stations["tidb_network"] = Station(
         "tidb_network", port.busy, 1, port.service_ns / NS_PER_MS, port.queue
     )

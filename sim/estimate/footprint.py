@@ -11,14 +11,9 @@ from dataclasses import dataclass, field, fields
 from typing import Final
 
 from sim.estimate.contention import Contention, OwnLocks, contention_of, own_locks_of
+from sim.estimate.planned_request import PlannedRequest, RequestKind
 from sim.estimate.store_shares import BUSY, EVEN, UNEVEN, StoreShare, requests_of, store_shares
-from sim.estimate.transaction_plan import (
-    PlannedRequest,
-    Planner,
-    RequestKind,
-    TransactionPlan,
-    count_rounds,
-)
+from sim.estimate.transaction_plan import Planner, TransactionPlan, count_rounds
 from sim.protocol.encoding import lock_format
 from sim.protocol.region import RegionId, RegionMap
 from sim.scenario.resolved import Scenario
@@ -64,9 +59,11 @@ class Requests:
 
     def add(self, other: "Requests", weight: float) -> None:
         """Adds ``weight`` times other requests."""
-        for each in fields(self):
-            more = weight * getattr(other, each.name)
-            setattr(self, each.name, getattr(self, each.name) + more)
+        for name in _FIGURES:
+            setattr(self, name, getattr(self, name) + weight * getattr(other, name))
+
+
+_FIGURES: Final = tuple(each.name for each in fields(Requests))
 
 
 @dataclass(slots=True)

@@ -15,7 +15,7 @@ from sim.units import NS_PER_S
 
 
 @dataclass(slots=True)
-class Port:
+class PortLoad:
     """What one node sends a second; a server of messages of several sizes."""
 
     bytes_per_s: float = inf
@@ -31,6 +31,11 @@ class Port:
             self.messages += per_s
             self.sent_bytes += all_bytes
             self.squared_bytes += all_bytes**2 / per_s
+
+    def times(self, rate: float) -> "PortLoad":
+        """Returns so many times as much."""
+        sent, squared = rate * self.sent_bytes, rate * self.squared_bytes
+        return PortLoad(self.bytes_per_s, rate * self.messages, sent, squared)
 
     @property
     def busy(self) -> float:
@@ -61,10 +66,10 @@ class Port:
         return self.messages * self.wait_ns / NS_PER_S
 
 
-def tidb_port(scenario: Scenario, footprint: Footprint, txn_per_s: float) -> Port:
-    """Returns the port of a TiDB node, which asks the stores, and PD for timestamps."""
-    port = Port(scenario.hardware.network.bandwidth_bytes_per_s)
-    of_one = txn_per_s / scenario.cluster.tidb_nodes
+def tidb_port(scenario: Scenario, footprint: Footprint) -> PortLoad:
+    """Returns what a TiDB node sends if one transaction a second begins: requests, and to PD."""
+    port = PortLoad(scenario.hardware.network.bandwidth_bytes_per_s)
+    of_one = 1 / scenario.cluster.tidb_nodes
     for each in footprint.requests.values():
         port.add(of_one * each.count, of_one * each.request_bytes)
     port.add(of_one * footprint.timestamps, of_one * footprint.timestamps * TSO_BYTES)

@@ -15,16 +15,16 @@ Statistics). Transactions that want the same key wait for each other.
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from math import exp
-from typing import NamedTuple
 
 from sim.client.tidb import CLIENT_WAKES
 from sim.distributions import mean_ns
+from sim.estimate.contention import LockConflicts
 from sim.estimate.delay import Delay
 from sim.estimate.footprint import Footprint
 from sim.estimate.machines import client_machine, statement_ns, tidb_nodes
+from sim.estimate.planned_request import RequestKind
 from sim.estimate.ports import tidb_port
 from sim.estimate.store import StoreLoad, StoreModel
-from sim.estimate.transaction_plan import RequestKind
 from sim.scenario.resolved import Scenario
 from sim.transport.nodes import CLIENT_NAME, PD_NAME, store_name, tidb_name, zones_of
 from sim.units import NS_PER_S
@@ -64,16 +64,6 @@ class Response:
         )
 
 
-class LockConflicts(NamedTuple):
-    """What a mean transaction meets of others' locks; times in ns."""
-
-    waits: float
-    retries: float
-    """Lock requests that are sent again."""
-    latched: float
-    """How long these wait for the latches of the release that has woken them."""
-
-
 class ResponseTimes:
     """The response time law of one scenario with one lock mode."""
 
@@ -84,6 +74,11 @@ class ResponseTimes:
         self._in_memory = in_memory
         self._client = client_machine(scenario, footprint)
         self._tidb = tidb_nodes(scenario, footprint)
+        self._port = port = tidb_port(scenario, footprint)
+        self._sending = {
+            kind: Delay(port.sending_ns((each.request_bytes + each.reply_bytes) / each.count))
+            for kind, each in footprint.requests.items()
+        }
         stores = [store_name(n + 1) for n in range(scenario.cluster.stores)]
         tidbs = [tidb_name(n) for n in range(scenario.cluster.tidb_nodes)]
         self._to_client = self._round_trip(
@@ -136,8 +131,7 @@ class ResponseTimes:
             for kind in footprint.requests
         }
         requests = {
-            kind: outside.then(self._through_ports(kind, load)).then(each)
-            for kind, each in inside.items()
+            kind: outside.then(self._sending[kind]).then(each) for kind, each in inside.items()
         }
         statement, planning = self._statement(load.txn_per_s)
         lock = requests["lock"].mean if "lock" in requests else 0.0
@@ -197,14 +191,8 @@ class ResponseTimes:
         # Who finds a message open waits for half of the time that who opened it does.
         opening = self._tidb.opening(met)
         waits_ns += (1 + opening) / 2 * self._tidb.message_ns(met)
+        waits_ns += self._port.times(met).wait_ns + load.port.wait_ns
         return Delay.of(sent_ns + self._to_store + 2 * load.grpc_ns, waits_ns)
-
-    def _through_ports(self, kind: RequestKind, load: StoreLoad) -> Delay:
-        """Returns how long a request and its answer take to leave their nodes."""
-        each = self._footprint.requests[kind]
-        here = tidb_port(self._scenario, self._footprint, load.txn_per_s * self._others)
-        sending_ns = here.sending_ns(each.request_bytes) + load.port.sending_ns(each.reply_bytes)
-        return Delay.of(sending_ns / each.count, here.wait_ns + load.port.wait_ns)
 
     def _inside(self, kind: RequestKind, store: StoreModel, load: StoreLoad) -> Delay:
         """Returns a request's time in the pool that serves it."""

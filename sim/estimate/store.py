@@ -21,8 +21,9 @@ from sim.engine import queued_ns, smt_slowness
 from sim.estimate.disk_demand import DiskDemand, DiskLoad
 from sim.estimate.fixed_point import fixed_point
 from sim.estimate.footprint import Footprint, Requests
+from sim.estimate.planned_request import READS, RequestKind
 from sim.estimate.pollers import MOST_USED, PollerFigures, PollerLoad, solve_pollers
-from sim.estimate.ports import Port
+from sim.estimate.ports import PortLoad
 from sim.estimate.regions import (
     entries_per_command,
     heartbeats_per_s,
@@ -30,7 +31,6 @@ from sim.estimate.regions import (
     ticks_per_s,
 )
 from sim.estimate.store_shares import EVEN, StoreShare
-from sim.estimate.transaction_plan import READS, RequestKind
 from sim.fact_names import LOG_WRITER
 from sim.queueing.formulas import finds_idle, in_queue, mean_wait
 from sim.raftstore.log_engine import record_ns
@@ -147,7 +147,7 @@ class StoreLoad:
     """Those of them that are proposed here."""
     append_bytes: float = 0.0
     """Of an append to a follower, on the network."""
-    port: Port = field(default_factory=Port)
+    port: PortLoad = field(default_factory=PortLoad)
     pollers: PollerFigures = field(default_factory=PollerFigures)
     """Per ns."""
     opening: float = 1.0
@@ -559,7 +559,7 @@ class StoreModel:
     def _add_port(self, load: StoreLoad) -> None:
         """Answers, and Raft's messages; each counts, though some leave together."""
         scenario, of_mean_store = self.scenario, load.txn_per_s / self.scenario.cluster.stores
-        load.port = port = Port(scenario.hardware.network.bandwidth_bytes_per_s)
+        load.port = port = PortLoad(scenario.hardware.network.bandwidth_bytes_per_s)
         for kind, each in self.footprint.requests.items():
             asked = of_mean_store * self.share.led.get(kind, 1.0)
             port.add(asked * each.count, asked * each.reply_bytes)

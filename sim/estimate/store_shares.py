@@ -11,7 +11,8 @@ from dataclasses import dataclass, field
 from math import sqrt
 from typing import Final
 
-from sim.estimate.transaction_plan import PlannedRequest, RequestKind, TransactionPlan
+from sim.estimate.planned_request import PlannedRequest, RequestKind
+from sim.estimate.transaction_plan import TransactionPlan
 from sim.protocol.region import RegionId, RegionMap, StoreId
 
 BUSY: Final = 8

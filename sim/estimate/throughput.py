@@ -83,7 +83,7 @@ def _balance(store: StoreModel, times: ResponseTimes, think_ns: float) -> Balanc
     workload = scenario.workload
     footprint, other = store.footprint, store.of_fullest()
     client, tidb = client_machine(scenario, footprint), tidb_nodes(scenario, footprint)
-    in_memory = locks_stay_in_memory(scenario)
+    port, in_memory = tidb_port(scenario, footprint), locks_stay_in_memory(scenario)
     tried: list[Balance] = []
 
     def at(txn_per_s: float) -> Balance:
@@ -106,8 +106,8 @@ def _balance(store: StoreModel, times: ResponseTimes, think_ns: float) -> Balanc
 
     def used(balance: Balance) -> float:
         rate = balance.txn_per_s
-        port = tidb_port(scenario, footprint, rate)
-        return max(balance.stores_used, client.used(rate), balance.tidb.used(rate), port.busy)
+        nodes = max(client.used(rate), balance.tidb.used(rate), rate * port.busy)
+        return max(balance.stores_used, nodes)
 
     def bounded(txn_per_s: float) -> float:
         balance = at(txn_per_s)

@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from operator import sub
-from typing import Final, Literal, NamedTuple
+from typing import NamedTuple
 
 from sim.client.region_groups import (
     RegionGroup,
@@ -21,6 +21,15 @@ from sim.client.region_groups import (
     ranges_by_region,
 )
 from sim.client.two_phase_commit import may_commit_async
+from sim.estimate.planned_request import (
+    READS,
+    PlannedRequest,
+    RequestKind,
+    keys_of,
+    lock_of,
+    prewrite_of,
+    read_of,
+)  # fmt: skip
 from sim.estimate.records import (
     Records,
     committed,
@@ -32,59 +41,9 @@ from sim.estimate.records import (
 from sim.protocol.encoding import LockFormat, RecordSizes, prewrite_base_bytes, secondaries_bytes
 from sim.protocol.mvcc import LOCK_ONLY
 from sim.protocol.percolator import Mutation
-from sim.protocol.region import Region, RegionMap
+from sim.protocol.region import RegionMap
 from sim.scenario.schema.run import Tidb
-from sim.storage import message_sizes
-from sim.storage.message_sizes import (
-    REPLY_BYTES,
-    REQUEST_BYTES,
-    keys_bytes,
-    lock_bytes,
-    prewrite_bytes,
-    read_bytes,
-    rows_bytes,
-)
-from sim.workload.statement import (
-    ROLLBACK,
-    Payloads,
-    PointGet,
-    Read,
-    ReadKind,
-    Statement,
-    Transaction,
-)
-
-RequestKind = Literal["lock", "get", "batch_get", "cop", "prewrite", "commit", "rollback"]
-
-READS: Final[dict[ReadKind, RequestKind]] = {
-    ReadKind.GET: "get",
-    ReadKind.BATCH_GET: "batch_get",
-    ReadKind.COP: "cop",
-    ReadKind.LOOKUP: "batch_get",
-}
-
-
-@dataclass(frozen=True, slots=True)
-class PlannedRequest:
-    """One request to one region."""
-
-    kind: RequestKind
-    region: Region
-    keys: tuple[bytes, ...]
-    rows: int = 0
-    insert: bool = False
-    records: Records | None = None
-    """None: it only reads."""
-    is_optimistic: bool = False
-    """A prewrite of keys that nobody has locked."""
-    request_bytes: int = REQUEST_BYTES
-    """On the network, as those of the answer."""
-    reply_bytes: int = REPLY_BYTES
-
-    @property
-    def seeks_versions(self) -> bool:
-        """Whether it looks for the versions of its keys, not only for their locks."""
-        return self.records is None or self.kind == "lock" or self.is_optimistic
+from sim.workload.statement import ROLLBACK, Payloads, PointGet, Read, Statement, Transaction
 
 
 class Stretch(NamedTuple):
@@ -216,17 +175,7 @@ class _Session:
         by_region = ranges_by_region if kind == "cop" else keys_by_region
         groups = [group for keys in read.tasks() for group in by_region(self._regions, keys)]
         rows = read.rows // len(groups) if kind == "cop" else 0
-        return [
-            PlannedRequest(
-                kind,
-                route.region,
-                tuple(keys),
-                rows,
-                request_bytes=REQUEST_BYTES + read_bytes(keys),
-                reply_bytes=REPLY_BYTES + rows_bytes(row_bytes, len(keys), rows),
-            )
-            for route, keys in groups
-        ]
+        return [read_of(kind, route.region, keys, rows, row_bytes) for route, keys in groups]
 
     def _lock(self, statement: Statement, keys: tuple[bytes, ...]) -> None:
         plan, first = self._plan, not self._primary
@@ -234,19 +183,7 @@ class _Session:
         requests = []
         for route, group in keys_by_region(self._regions, keys):
             records = Records.total(map(locked, self._pessimistic(group)))
-            rows = len(group) if statement.returns_values else 0
-            requests.append(
-                PlannedRequest(
-                    "lock",
-                    route.region,
-                    tuple(group),
-                    0,
-                    statement.insert,
-                    records,
-                    request_bytes=REQUEST_BYTES + lock_bytes(self._primary, group),
-                    reply_bytes=REPLY_BYTES + rows_bytes(statement.row_bytes, rows, 0),
-                )
-            )
+            requests.append(lock_of(route.region, self._primary, group, statement, records))
         together = [requests[:1], requests[1:]] if first else [requests]
         plan.rounds += [requests for requests in together if requests]
         for key in keys:
@@ -264,7 +201,7 @@ class _Session:
         requests = []
         for route, keys in keys_by_region(self._regions, tuple(plan.locked_at)):
             records = Records.total(map(unlocked, self._pessimistic(keys)))
-            requests.append(self._of_keys("rollback", route.region, keys, records))
+            requests.append(keys_of("rollback", route.region, keys, records))
         plan.rounds.append(requests)
 
     def _commit(self, *, explicit: bool) -> None:
@@ -301,31 +238,17 @@ class _Session:
             records = Records.total(map(prewritten, sizes))
             prewrites.append(self._prewrite(group, records, use_async=use_async))
             records = Records.total(map(committed, sizes))
-            commit = self._of_keys("commit", group.route.region, group.keys, records)
+            commit = keys_of("commit", group.route.region, group.keys, records)
             if not use_async and self._primary in group.keys:
                 plan.timestamps += 1
                 plan.rounds.append([commit])
             else:
                 plan.background.append(commit)
 
-    def _of_keys(
-        self, kind: RequestKind, region: Region, keys: Sequence[bytes], records: Records
-    ) -> PlannedRequest:
-        size_bytes = REQUEST_BYTES + keys_bytes(keys)
-        return PlannedRequest(kind, region, tuple(keys), records=records, request_bytes=size_bytes)
-
     def _prewrite(self, group: RegionGroup, records: Records, *, use_async: bool) -> PlannedRequest:
-        size_bytes = prewrite_bytes(self._primary, len(group.keys), group.size_bytes)
-        if use_async and self._primary in group.keys:
-            size_bytes += message_sizes.secondaries_bytes(self._secondaries())
-        return PlannedRequest(
-            "prewrite",
-            group.route.region,
-            tuple(group.keys),
-            records=records,
-            is_optimistic=self._transaction.autocommit,
-            request_bytes=REQUEST_BYTES + size_bytes,
-        )
+        others = self._secondaries() if use_async and self._primary in group.keys else ()
+        is_optimistic = self._transaction.autocommit
+        return prewrite_of(group, self._primary, others, records, is_optimistic=is_optimistic)
 
     def _secondaries(self) -> tuple[bytes, ...]:
         return tuple([key for key in self._buffer if key != self._primary])

@@ -8,7 +8,7 @@ import pytest
 
 from analysis.study.load import load_study
 from sim.estimate import Footprint, draw, footprint_of, mean_of
-from sim.estimate.transaction_plan import RequestKind
+from sim.estimate.planned_request import RequestKind
 from sim.record.facts import MemorySink
 from sim.scenario import Scenario
 from sim.simulation import SimulatedUnit

@@ -9,7 +9,7 @@ import pytest
 
 from analysis.study.load import load_study
 from sim.estimate import estimate, footprint_of
-from sim.estimate.ports import Port, tidb_port
+from sim.estimate.ports import PortLoad, tidb_port
 from sim.record.facts import MemorySink
 from sim.scenario import Scenario
 from sim.simulation import SimulatedUnit
@@ -68,7 +68,7 @@ def test_ports_send_as_much_as_in_the_simulation(
     scenario = first_of(FOLDER / f"{name}.yaml", *overrides)
     unit = seconds_of(scenario, seconds)
     footprint = footprint_of(scenario)
-    begun = tidb_port(scenario, footprint, scenario.cluster.tidb_nodes).sent_bytes
+    begun = tidb_port(scenario, footprint).times(scenario.cluster.tidb_nodes).sent_bytes
     assert begun == pytest.approx(sent_bytes(unit, "tidb_network"), rel=0.03)
     found = estimate(scenario, footprint)
     (port,) = [each for each in found.stations if each.name == "store_network"]
@@ -92,7 +92,7 @@ def test_large_rows_are_read_as_fast_as_the_stores_ports_send_them(
 
 
 def test_a_message_waits_as_pollaczek_and_khinchine_say() -> None:
-    port = Port(1e6)
+    port = PortLoad(1e6)
     port.add(100.0, 100.0 * 1_000)  # 1 ms each
     port.add(50.0, 50.0 * 10_000)  # 10 ms each
     used = 100 * 1e-3 + 50 * 10e-3
@@ -103,4 +103,4 @@ def test_a_message_waits_as_pollaczek_and_khinchine_say() -> None:
 
 
 def test_a_port_that_sends_nothing_lets_nobody_wait() -> None:
-    assert (Port(1e6).busy, Port(1e6).wait_ns, Port(1e6).service_ns) == (0, 0, 0)
+    assert (PortLoad(1e6).busy, PortLoad(1e6).wait_ns, PortLoad(1e6).service_ns) == (0, 0, 0)
