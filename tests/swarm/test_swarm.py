@@ -101,7 +101,7 @@ def test_all_numbers_of_replicas_are_drawn() -> None:
 
 FIRST_FAILURES = {
     "transfer_sends_deleted_locks": 21,
-    "transfer_without_locks": 1,
+    "transfer_without_locks": 17,
     "transfer_keeps_table_writable": 2,
     "merge_without_fence": 17,
     "merge_drops_deleted_locks": 63,
