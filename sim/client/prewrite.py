@@ -28,7 +28,7 @@ from sim.protocol.percolator import (
     Prewritten,
     WriteConflict,
 )
-from sim.storage.message_sizes import prewrite_bytes, secondaries_bytes
+from sim.storage.message_sizes import other_keys_bytes, prewrite_bytes
 from sim.storage.request import Kind, KvRequest
 from sim.units import NS_PER_MS
 
@@ -129,7 +129,7 @@ def _add_secondaries(request: KvRequest, txn: TransactionState) -> None:
     """Makes a prewrite that of an async commit's primary: it names all the other keys."""
     others = tuple([key for key in txn.buffer if key != txn.primary])
     request.secondaries = others
-    request.request_bytes += secondaries_bytes(others)
+    request.request_bytes += other_keys_bytes(others)
 
 
 def _refused(result: MvccError) -> Exception:

@@ -15,10 +15,10 @@ from sim.storage.message_sizes import (
     REQUEST_BYTES,
     keys_bytes,
     lock_bytes,
+    other_keys_bytes,
     prewrite_bytes,
     read_bytes,
     rows_bytes,
-    secondaries_bytes,
 )
 from sim.workload.statement import ReadKind, Statement
 
@@ -55,7 +55,7 @@ class PlannedRequest:
         return self.records is None or self.kind == "lock" or self.is_optimistic
 
 
-def read_of(
+def planned_read(
     kind: RequestKind, region: Region, keys: Sequence[bytes], rows: int, row_bytes: int
 ) -> PlannedRequest:
     """Returns a read of keys, or of so many rows in ranges."""
@@ -69,7 +69,7 @@ def read_of(
     )
 
 
-def lock_of(
+def planned_lock(
     region: Region, primary: bytes, keys: Sequence[bytes], statement: Statement, records: Records
 ) -> PlannedRequest:
     """Returns the lock request of a statement."""
@@ -85,7 +85,7 @@ def lock_of(
     )
 
 
-def prewrite_of(
+def planned_prewrite(
     group: RegionGroup,
     primary: bytes,
     secondaries: Sequence[bytes],
@@ -101,11 +101,11 @@ def prewrite_of(
         tuple(group.keys),
         records=records,
         is_optimistic=is_optimistic,
-        request_bytes=REQUEST_BYTES + size_bytes + secondaries_bytes(secondaries),
+        request_bytes=REQUEST_BYTES + size_bytes + other_keys_bytes(secondaries),
     )
 
 
-def keys_of(
+def planned_end(
     kind: RequestKind, region: Region, keys: Sequence[bytes], records: Records
 ) -> PlannedRequest:
     """Returns a commit or a rollback."""

@@ -145,6 +145,8 @@ class StoreLoad:
     """Logged here, as leader and as follower."""
     led_per_s: float = 0.0
     """Those of them that are proposed here."""
+    beats_per_s: float = 0.0
+    """Heartbeats and their answers that a store sends, and as many that it gets."""
     append_bytes: float = 0.0
     """Of an append to a follower, on the network."""
     port: PortLoad = field(default_factory=PortLoad)
@@ -299,7 +301,7 @@ class StoreModel:
         load.led_per_s, followed = entries, load.entries_per_s - entries
         ticks, results = load.ticks_per_s / stores, of_mean_store * load.results_per_command
         results *= self.kept
-        beats = 2 * followers * load.heartbeats_per_s / stores
+        load.beats_per_s = beats = 2 * followers * load.heartbeats_per_s / stores
         load.carried_per_s = followers * entries + followed + beats
         load.messages_per_s = messages = commands + load.carried_per_s + ticks + results
         if not messages:
@@ -569,8 +571,7 @@ class StoreModel:
         port.add(followers * load.led_per_s, followers * load.led_per_s * load.append_bytes)
         followed = load.entries_per_s - load.led_per_s
         port.add(followed, followed * RESPONSE_BYTES)
-        beats = 2 * followers * load.heartbeats_per_s / scenario.cluster.stores
-        port.add(beats, beats * MESSAGE_BYTES)
+        port.add(load.beats_per_s, load.beats_per_s * MESSAGE_BYTES)
         load.stations["store_network"] = StationLoad(1, port.messages, port.busy, port.queue)
 
 

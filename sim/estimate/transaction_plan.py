@@ -25,10 +25,10 @@ from sim.estimate.planned_request import (
     READS,
     PlannedRequest,
     RequestKind,
-    keys_of,
-    lock_of,
-    prewrite_of,
-    read_of,
+    planned_end,
+    planned_lock,
+    planned_prewrite,
+    planned_read,
 )  # fmt: skip
 from sim.estimate.records import (
     Records,
@@ -175,7 +175,7 @@ class _Session:
         by_region = ranges_by_region if kind == "cop" else keys_by_region
         groups = [group for keys in read.tasks() for group in by_region(self._regions, keys)]
         rows = read.rows // len(groups) if kind == "cop" else 0
-        return [read_of(kind, route.region, keys, rows, row_bytes) for route, keys in groups]
+        return [planned_read(kind, route.region, keys, rows, row_bytes) for route, keys in groups]
 
     def _lock(self, statement: Statement, keys: tuple[bytes, ...]) -> None:
         plan, first = self._plan, not self._primary
@@ -183,7 +183,7 @@ class _Session:
         requests = []
         for route, group in keys_by_region(self._regions, keys):
             records = Records.total(map(locked, self._pessimistic(group)))
-            requests.append(lock_of(route.region, self._primary, group, statement, records))
+            requests.append(planned_lock(route.region, self._primary, group, statement, records))
         together = [requests[:1], requests[1:]] if first else [requests]
         plan.rounds += [requests for requests in together if requests]
         for key in keys:
@@ -201,7 +201,7 @@ class _Session:
         requests = []
         for route, keys in keys_by_region(self._regions, tuple(plan.locked_at)):
             records = Records.total(map(unlocked, self._pessimistic(keys)))
-            requests.append(keys_of("rollback", route.region, keys, records))
+            requests.append(planned_end("rollback", route.region, keys, records))
         plan.rounds.append(requests)
 
     def _commit(self, *, explicit: bool) -> None:
@@ -238,7 +238,7 @@ class _Session:
             records = Records.total(map(prewritten, sizes))
             prewrites.append(self._prewrite(group, records, use_async=use_async))
             records = Records.total(map(committed, sizes))
-            commit = keys_of("commit", group.route.region, group.keys, records)
+            commit = planned_end("commit", group.route.region, group.keys, records)
             if not use_async and self._primary in group.keys:
                 plan.timestamps += 1
                 plan.rounds.append([commit])
@@ -248,7 +248,7 @@ class _Session:
     def _prewrite(self, group: RegionGroup, records: Records, *, use_async: bool) -> PlannedRequest:
         others = self._secondaries() if use_async and self._primary in group.keys else ()
         is_optimistic = self._transaction.autocommit
-        return prewrite_of(group, self._primary, others, records, is_optimistic=is_optimistic)
+        return planned_prewrite(group, self._primary, others, records, is_optimistic=is_optimistic)
 
     def _secondaries(self) -> tuple[bytes, ...]:
         return tuple([key for key in self._buffer if key != self._primary])

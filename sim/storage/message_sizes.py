@@ -37,7 +37,7 @@ def prewrite_bytes(primary: bytes, keys: int, size_bytes: int) -> int:
     return size_bytes + len(primary) + _MUTATION_BYTES * keys
 
 
-def secondaries_bytes(keys: Sequence[bytes]) -> int:
+def other_keys_bytes(keys: Sequence[bytes]) -> int:
     """Returns what naming all other keys adds to the prewrite of an async commit's primary."""
     return sum(map(len, keys)) + 2 * len(keys)
 

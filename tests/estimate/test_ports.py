@@ -14,7 +14,8 @@ from sim.record.facts import MemorySink
 from sim.scenario import Scenario
 from sim.simulation import SimulatedUnit
 from sim.units import NS_PER_MS, NS_PER_S
-from tests.scenes import FOLDER
+from tests.estimate.test_estimate import estimates_of
+from tests.estimate.test_footprint import scenario_of, simulated
 
 ROWS = """
 hardware: {profile: i3.4xlarge}
@@ -31,28 +32,6 @@ compare: {only: {}}
 """
 
 
-def first_of(file: Path, *overrides: str) -> Scenario:
-    return next(iter(load_study(file, list(overrides)).variants.values()))
-
-
-def seconds_of(scenario: Scenario, seconds: float) -> SimulatedUnit:
-    run = replace(
-        scenario.run, warmup_ns=0, measure_ns=int(seconds * NS_PER_S), checks=False
-    )  # fmt: skip
-    unit = SimulatedUnit(replace(scenario, run=run), 0, MemorySink())
-    unit.run()
-    return unit
-
-
-def sent_bytes(unit: SimulatedUnit, station: str) -> float:
-    """Returns the bytes that ports have sent, per transaction begun."""
-    unit.meter.read(unit.env.now_ns)
-    busy_ns = {each.class_: each.value for each in unit.recorder.counters()
-               if each.metric == "busy_ns"}[station]  # fmt: skip
-    bandwidth = unit.scenario.hardware.network.bandwidth_bytes_per_s
-    return busy_ns / NS_PER_S * bandwidth / unit.stats.started.value
-
-
 @pytest.mark.parametrize(
     ("name", "overrides", "seconds"),
     [
@@ -65,16 +44,35 @@ def sent_bytes(unit: SimulatedUnit, station: str) -> float:
 def test_ports_send_as_much_as_in_the_simulation(
     name: str, overrides: tuple[str, ...], seconds: float
 ) -> None:
-    scenario = first_of(FOLDER / f"{name}.yaml", *overrides)
-    unit = seconds_of(scenario, seconds)
-    footprint = footprint_of(scenario)
+    scenario = scenario_of(name, *overrides)
+    seen, footprint = simulated(scenario, seconds), footprint_of(scenario)
+    bandwidth = scenario.hardware.network.bandwidth_bytes_per_s
+    per_ns = bandwidth / NS_PER_S
     begun = tidb_port(scenario, footprint).times(scenario.cluster.tidb_nodes).sent_bytes
-    assert begun == pytest.approx(sent_bytes(unit, "tidb_network"), rel=0.03)
+    assert begun == pytest.approx(seen["busy_ns", "tidb_network"] * per_ns, rel=0.03)
     found = estimate(scenario, footprint)
     (port,) = [each for each in found.stations if each.name == "store_network"]
-    bandwidth = scenario.hardware.network.bandwidth_bytes_per_s * scenario.cluster.stores
-    sent = port.utilisation * bandwidth / (found.txn_per_s / footprint.committed)
-    assert sent == pytest.approx(sent_bytes(unit, "store_network"), rel=0.05)
+    per_s = port.utilisation * bandwidth * scenario.cluster.stores
+    sent = per_s / (found.txn_per_s / footprint.committed)
+    assert sent == pytest.approx(seen["busy_ns", "store_network"] * per_ns, rel=0.05)
+
+
+def sending_ms(scenario: Scenario) -> dict[str, float]:
+    """Returns by kind how long a request and its answer take through their nodes' ports."""
+    per_ms = scenario.hardware.network.bandwidth_bytes_per_s / 1000
+    return {
+        kind: (each.request_bytes + each.reply_bytes) / each.count / per_ms
+        for kind, each in footprint_of(scenario).requests.items()
+    }
+
+
+def test_requests_of_all_kinds_are_outside_the_store_for_as_long() -> None:
+    sending = sending_ms(scenario_of("rfc77"))
+    for found in estimates_of("rfc77").values():
+        total, inside = found.request_latency_ms, found.request_service_ms
+        ways = {kind: ms - inside[kind] - sending[kind] for kind, ms in total.items()}
+        assert ways == pytest.approx(dict.fromkeys(total, ways["lock"]))
+        assert min(inside.values()) > 0
 
 
 @pytest.mark.parametrize(("threads", "within"), [(300, 0.05), (10, 0.15), (3, 0.1)])
@@ -83,8 +81,11 @@ def test_large_rows_are_read_as_fast_as_the_stores_ports_send_them(
 ) -> None:
     file = tmp_path / "rows.yaml"
     file.write_text(ROWS)
-    scenario = first_of(file, f"workload.threads={threads}")
-    found, unit = estimate(scenario), seconds_of(scenario, 0.3)
+    (scenario,) = load_study(file, [f"workload.threads={threads}"]).variants.values()
+    run = replace(scenario.run, warmup_ns=0, measure_ns=300 * NS_PER_MS, checks=False)
+    unit = SimulatedUnit(replace(scenario, run=run), 0, MemorySink())
+    unit.run()
+    found = estimate(scenario)
     assert found.bottleneck == "store_network"
     assert found.txn_per_s == pytest.approx(unit.stats.total_committed() / 0.3, rel=within)
     assert found.left_out  # of what is left out, ports are no part
