@@ -20,7 +20,6 @@ EMPTY_NAMES = {"utils", "util", "helpers", "helper", "manager", "common", "base"
 MOST_LINES = 300
 LONGER_FILES = {
     "analysis/plots/style.py": "what all pictures share: colours, axes, sizes, files",
-    "sim/estimate/store.py": "one fixed point over all stations of a store",
     "sim/laboratory/stores.py": "all that the laboratory knows of the inside of a store",
     "sim/protocol/raft/peer.py": "one state machine, which cannot be understood in parts",
     "sim/raftstore/apply.py": "the apply pool: one loop, and all that an entry can be",

@@ -14,8 +14,9 @@ from sim.estimate.left_out import left_out
 from sim.estimate.load_warnings import LoadWarning, load_warnings
 from sim.estimate.machines import client_machine
 from sim.estimate.planned_request import RequestKind
-from sim.estimate.ports import tidb_port
+from sim.estimate.ports import tidb_traffic
 from sim.estimate.run_cost import RunCost, run_cost
+from sim.estimate.station_load import StationLoad
 from sim.estimate.store_shares import UNEVEN
 from sim.estimate.throughput import Balance, balance_of
 from sim.fact_names import LOG_WRITER
@@ -238,14 +239,7 @@ _ORDER: Final = (
 
 def _stations(scenario: Scenario, footprint: Footprint, balance: Balance) -> tuple[Station, ...]:
     stations = {
-        name: Station(
-            name,
-            pool.busy / pool.servers,
-            pool.servers,
-            pool.service_ns / NS_PER_MS,
-            pool.queue,
-            _where_fullest(name, balance),
-        )
+        name: _station(name, pool, _where_fullest(name, balance))
         for name, pool in balance.load.stations.items()
     }
     rate = balance.txn_per_s
@@ -260,11 +254,14 @@ def _stations(scenario: Scenario, footprint: Footprint, balance: Balance) -> tup
             machines.service_ns(rate) / NS_PER_MS,
             machines.queue(rate),
         )
-    port = tidb_port(scenario, footprint).times(rate)
-    stations["tidb_network"] = Station(
-        "tidb_network", port.busy, 1, port.service_ns / NS_PER_MS, port.queue
-    )
+    port = tidb_traffic(scenario, footprint).port(rate)
+    stations["tidb_network"] = _station("tidb_network", port, None)
     return tuple(stations[name] for name in _ORDER if name in stations)
+
+
+def _station(name: str, load: StationLoad, fullest: float | None) -> Station:
+    used, service_ms = load.busy / load.servers, load.service_ns / NS_PER_MS
+    return Station(name, used, load.servers, service_ms, load.queue, fullest)
 
 
 def _where_fullest(name: str, balance: Balance) -> float | None:

@@ -19,10 +19,8 @@ from typing import Final
 
 from sim.estimate.fixed_point import fixed_point
 from sim.estimate.poller_chain import MOST_POLLERS, Asked, long_run
+from sim.estimate.station_load import MOST_USED
 from sim.queueing.formulas import erlang_c, gathering_server
-
-MOST_USED: Final = 0.985
-"""Stations are not looked at above this utilisation: there is no balance near 1."""
 
 _CLOSE: Final = 1e-4
 _STEPS: Final = 100

@@ -23,8 +23,9 @@ from sim.estimate.delay import Delay
 from sim.estimate.footprint import Footprint
 from sim.estimate.machines import client_machine, statement_ns, tidb_nodes
 from sim.estimate.planned_request import RequestKind
-from sim.estimate.ports import tidb_port
-from sim.estimate.store import StoreLoad, StoreModel
+from sim.estimate.ports import tidb_traffic
+from sim.estimate.store import StoreModel
+from sim.estimate.store_load import StoreLoad
 from sim.scenario.resolved import Scenario
 from sim.transport.nodes import CLIENT_NAME, PD_NAME, store_name, tidb_name, zones_of
 from sim.units import NS_PER_S
@@ -74,9 +75,9 @@ class ResponseTimes:
         self._in_memory = in_memory
         self._client = client_machine(scenario, footprint)
         self._tidb = tidb_nodes(scenario, footprint)
-        self._port = port = tidb_port(scenario, footprint)
+        self._sent = sent = tidb_traffic(scenario, footprint)
         self._sending = {
-            kind: Delay(port.sending_ns((each.request_bytes + each.reply_bytes) / each.count))
+            kind: Delay(sent.sending_ns((each.request_bytes + each.reply_bytes) / each.count))
             for kind, each in footprint.requests.items()
         }
         stores = [store_name(n + 1) for n in range(scenario.cluster.stores)]
@@ -166,9 +167,9 @@ class ResponseTimes:
         if not followers:
             return self._logged(store, load)
         rest, back = self._rest_of_round(beside), self._handled(load)
-        sending_ns = load.port.sending_ns(load.append_bytes)
-        ports_ns = load.port.wait_ns + beside.port.wait_ns
-        answer = Delay.of(self._between_stores + 2 * beside.hop_ns + sending_ns, rest + ports_ns)
+        fixed_ns = self._between_stores + 2 * beside.hop_ns + load.append_sent_ns
+        ports_ns = load.stations["store_network"].wait_ns + beside.stations["store_network"].wait_ns
+        answer = Delay.of(fixed_ns, rest + ports_ns)
         answer = answer.then(self._handled(beside)).then(self._logged(store, beside))
         quorum = answer.until((followers + 1) // 2, followers)
         return answer._replace(fixed=quorum - answer.random).then(back)
@@ -191,21 +192,21 @@ class ResponseTimes:
         # Who finds a message open waits for half of the time that who opened it does.
         opening = self._tidb.opening(met)
         waits_ns += (1 + opening) / 2 * self._tidb.message_ns(met)
-        waits_ns += self._port.times(met).wait_ns + load.port.wait_ns
+        waits_ns += self._sent.port(met).wait_ns + load.stations["store_network"].wait_ns
         return Delay.of(sent_ns + self._to_store + 2 * load.grpc_ns, waits_ns)
 
     def _inside(self, kind: RequestKind, store: StoreModel, load: StoreLoad) -> Delay:
         """Returns a request's time in the pool that serves it."""
         each = self._footprint.requests[kind]
-        pool = load.stations[store.pool_of(kind)]
-        work_ns = store.request_ns(kind) * load.slowness + pool.hop_ns
-        return Delay.of(work_ns, pool.wait_ns() + store.rows_ns(each, load) / each.count)
+        pool = load.stations[store.requests.pool_of(kind)]
+        work_ns = store.requests.request_ns(kind) * load.slowness + pool.hop_ns
+        return Delay.of(work_ns, pool.wait_ns + store.requests.rows_ns(each, load) / each.count)
 
     def _write_finished(self, load: StoreLoad) -> Delay:
         """Returns the time from a command's being applied until the scheduler has ended it."""
         pool = load.stations["scheduler"]
         work_ns = self._scenario.hardware.store_cpu.tikv_finish_ns * load.slowness
-        return Delay.of(work_ns + pool.hop_ns, pool.wait_ns())
+        return Delay.of(work_ns + pool.hop_ns, pool.wait_ns)
 
     def _lock_way(self, store: StoreModel, answered: Delay, durable: Delay) -> Delay:
         """Returns what the raftstore adds to a lock request."""

@@ -9,35 +9,32 @@ The mean store leads, follows and serves what all stores do on average; another 
 ``StoreShare`` says.
 """
 
-from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass, field, replace
-from math import exp
+from dataclasses import replace
 from typing import Final
 
 import numpy as np
 
 from sim.engine import queued_ns, smt_slowness
-from sim.estimate.disk_demand import DiskDemand, DiskLoad
-from sim.estimate.fixed_point import fixed_point
-from sim.estimate.footprint import Footprint, Requests
-from sim.estimate.planned_request import READS, RequestKind
-from sim.estimate.pollers import MOST_USED, PollerFigures, PollerLoad, solve_pollers
-from sim.estimate.ports import PortLoad
+from sim.estimate.apply_pool import ApplyDemand
+from sim.estimate.disk_demand import DiskDemand
+from sim.estimate.footprint import Footprint
+from sim.estimate.pollers import PollerLoad, solve_pollers
+from sim.estimate.ports import Traffic
 from sim.estimate.regions import (
     entries_per_command,
     heartbeats_per_s,
     mail_of_peers,
     ticks_per_s,
 )
+from sim.estimate.request_pools import RequestDemand
+from sim.estimate.station_load import StationLoad
+from sim.estimate.store_load import StoreLoad
 from sim.estimate.store_shares import EVEN, StoreShare
-from sim.fact_names import LOG_WRITER
-from sim.queueing.formulas import finds_idle, in_queue, mean_wait
+from sim.queueing.formulas import in_queue
 from sim.raftstore.log_engine import record_ns
-from sim.raftstore.write_thread import contended
 from sim.raftstore.write_worker import BATCH_SIZE_HINT_BYTES
 from sim.scenario.resolved import Scenario
-from sim.transport.grpc import connections_of
 from sim.transport.transport import MESSAGE_BYTES, RESPONSE_BYTES
 from sim.units import NS_PER_S
 
@@ -50,150 +47,6 @@ _LONGEST_S: Final = 1.0
 _STEPS: Final = 60
 _FAST_STEPS: Final = 12
 _STILL: Final = 1e-3
-
-
-@dataclass(slots=True)
-class StationLoad:
-    """One station of a store."""
-
-    servers: int
-    jobs: float = 0.0
-    """Per second."""
-    busy: float = 0.0
-    """Servers, on average; more than there are: it cannot do what is asked."""
-    queue: float | None = None
-    """Jobs that wait; None: it has no queue of its own."""
-    hop_ns: float = 0.0
-    """For which a job waits, on average, until its thread is awake."""
-    in_groups: float = 0.0
-    """Jobs per second that do not come one by one."""
-    together: float = 1.0
-    """Of these, how many at once."""
-
-    @property
-    def service_ns(self) -> float:
-        """Mean time of one job."""
-        return self.busy / self.jobs * NS_PER_S if self.jobs else 0.0
-
-    @property
-    def within(self) -> float:
-        """Servers busy, but for the last percent: no queue is in balance there."""
-        return min(self.busy, MOST_USED * self.servers)
-
-    def wake(self, thread_hop_ns: float) -> None:
-        """Adds to ``busy`` that a job which finds a thread idle waits until it is awake.
-
-        The busier the servers, and the more jobs come at once, the fewer are woken.
-        """
-        working = self.busy
-        grouped = self.in_groups / self.jobs if self.jobs else 0.0
-
-        def follows_from(hop_ns: float) -> float:
-            self.busy = working + self.jobs * hop_ns / NS_PER_S
-            woken = (1 - grouped) * finds_idle(self.servers, self.busy)
-            woken += grouped * finds_idle(self.servers, self.busy, self.together)
-            return woken * thread_hop_ns
-
-        self.hop_ns = fixed_point(follows_from, thread_hop_ns, close=_STILL, most=thread_hop_ns)
-
-    def wait_ns(self, cv: float = 1.0) -> float:
-        """Returns how long a job waits for a server."""
-        if not self.jobs:
-            return 0.0
-        return mean_wait(self.servers, self.within / self.service_ns, self.service_ns, cv)
-
-
-@dataclass(slots=True)
-class StoreLoad:
-    """The figures of one store; times in ns, rates per second."""
-
-    txn_per_s: float
-    write_ns: float
-    """One append + fsync of the log."""
-    disk: DiskLoad
-    step: float = 1.0
-    """How far figures move towards what follows from them, on the way to their fixed point."""
-    slowness: float = 1.0
-    """By which threads that share cores slow each other down."""
-    hop_ns: float = 0.0
-    """From a thread's being woken until it runs."""
-    entries_per_command: float = 1.0
-    applied_ns: float = 0.0
-    """Of a command at an apply thread, its wait for it and for its turn in RocksDB included."""
-    hottest_applies: float = 0.0
-    """Share of the time in which the hottest region is applied, by one thread at a time."""
-    applied_together: float = 1.0
-    """Commands of a write to RocksDB."""
-    visits_per_message: float = 1.0
-    woken: float = 1.0
-    """Share of the pollers' rounds whose thread has to be woken."""
-    met: float = 0.0
-    """Share of the messages whose peer is in a round."""
-    message_ns: float = 0.0
-    messages_per_s: float = 0.0
-    carried_per_s: float = 0.0
-    """Messages that come from other stores."""
-    heartbeats_per_s: float = 0.0
-    """Rounds of all leaders of the cluster."""
-    ticks_per_s: float = 0.0
-    """Of all replicas of the cluster."""
-    results_per_command: float = 0.0
-    """How often a poller hears that it has been applied, over all replicas."""
-    applying_s: float = 0.0
-    """From a command's commit until it is applied."""
-    entries_per_s: float = 0.0
-    """Logged here, as leader and as follower."""
-    led_per_s: float = 0.0
-    """Those of them that are proposed here."""
-    beats_per_s: float = 0.0
-    """Heartbeats and their answers that a store sends, and as many that it gets."""
-    append_bytes: float = 0.0
-    """Of an append to a follower, on the network."""
-    port: PortLoad = field(default_factory=PortLoad)
-    pollers: PollerFigures = field(default_factory=PollerFigures)
-    """Per ns."""
-    opening: float = 1.0
-    """Share of the requests that come in a message of their own."""
-    grpc_used: float = 0.0
-    """Share of its time in which the busiest gRPC thread works."""
-    grpc_ns: float = 0.0
-    """Of a message at its gRPC thread, the wait for it included."""
-    stations: dict[str, StationLoad] = field(default_factory=dict)
-    disks_asked: dict[str, float] = field(default_factory=dict)
-    """Share of each disk's budget that is asked for however few the writes of the log are."""
-
-    @property
-    def on_the_way(self) -> tuple[float, ...]:
-        """Figures that others follow from, and that stand still only in the end."""
-        return self.write_ns, self.slowness, self.entries_per_command, self.woken
-
-    @property
-    def fsyncs_per_s(self) -> float:
-        """Writes of the log."""
-        return self.pollers.fsyncs * NS_PER_S
-
-    @property
-    def mail_wait_ns(self) -> float:
-        """How long a message waits for a poller."""
-        return (1 - self.met) * self.pollers.wait + self.met * self.pollers.left
-
-    @property
-    def pollers_asked(self) -> float:
-        """Pollers' worth of CPU that messages ask for."""
-        return self.messages_per_s * self.message_ns / NS_PER_S
-
-    @property
-    def used(self) -> float:
-        """Share of what it can do that the busiest station is asked for; above 1: it cannot.
-
-        That the log and its disk are busy all the time is no sign: they can do more at once.
-        """
-        busy = {name: each.busy / each.servers for name, each in self.stations.items()}
-        return max(
-            self.grpc_used,
-            self.hottest_applies,
-            *(busy | self.disks_asked | {LOG_WRITER: 0.0}).values(),
-        )
 
 
 class StoreModel:
@@ -232,13 +85,16 @@ class StoreModel:
         self._regions = np.array([each.regions for each in groups], dtype=np.float64)
         of_regions = self._commands / self._regions
         asked = float(self._commands.sum())
-        self._hottest = float(of_regions.max()) / asked if asked else 0.0
-        """Share of all commands that go to the hottest region."""
+        hottest = float(of_regions.max()) / asked if asked else 0.0
+        ended = self.led * self.proposed.count
+        self.requests = RequestDemand(
+            scenario, footprint, lock_share, share, ended=ended, fetch_ns=self.disk.fetch_ns
+        )
+        self._apply = ApplyDemand(scenario, self.proposed, self.copies, hottest)
         hardware = scenario.hardware
         self._slowness = smt_slowness(
             hardware.store_cores, hardware.threads_per_core, hardware.cpu.smt_gain
         )
-        self._grpc_shares = _grpc_shares(scenario)
         self._record_ns = record_ns(scenario.tikv, hardware.store_cpu)
 
     def of_fullest(self) -> "StoreModel | None":
@@ -367,37 +223,17 @@ class StoreModel:
 
     def _run_pools(self, load: StoreLoad, retries: float) -> None:
         """The pools and gRPC, and how much threads slow each other down."""
-        scenario, cpu = self.scenario, self.scenario.hardware.store_cpu
-        pools = self._pools()
-        of_mean_store = load.txn_per_s / scenario.cluster.stores
-        fetches = 0.0
-        for kind, each in self.footprint.requests.items():
-            per_store = of_mean_store * self.share.led.get(kind, 1.0)
-            pool = pools[self.pool_of(kind)]
-            count = each.count + (retries if kind == "lock" else 0.0)
-            fetches += per_store * each.fetches
-            pool.jobs += per_store * count
-            work_ns = self.request_ns(kind) * load.slowness
-            pool.busy += per_store * count * work_ns / NS_PER_S
-            pool.busy += per_store * self.rows_ns(each, load) / NS_PER_S
-        requests_per_s = sum(pool.jobs for pool in pools.values())
-        scheduler = pools["scheduler"]
-        ended = of_mean_store * self.led * self.proposed.count
-        finished = ended + of_mean_store * self._answered_early()
-        scheduler.jobs += finished
-        scheduler.busy += finished * cpu.tikv_finish_ns * load.slowness / NS_PER_S
-        scheduler.in_groups = ended  # What a store leads of that which is applied together.
-        scheduler.together = 1 + (load.applied_together - 1) / scenario.cluster.replicas
-        apply = self._apply(load)
-        grpc = self._grpc(load, requests_per_s)
-        cores = StationLoad(scenario.hardware.store_cores, requests_per_s)
+        cpu, stores = self.scenario.hardware.store_cpu, self.scenario.cluster.stores
+        grpc, pools = self.requests.stations(load, retries)
+        apply, fetches = self._apply.station(load), self.requests.fetches_per_s(load.txn_per_s)
+        cores = StationLoad(self.scenario.hardware.store_cores, grpc.jobs / 2)
         flushed = load.disk.flush + load.disk.compaction + load.disk.rewritten
         rewritten = flushed * cpu.compaction_byte_ns / NS_PER_S
         rewritten += load.entries_per_s * self._record_ns / NS_PER_S
         threads = load.pollers_asked + sum(pool.busy for pool in pools.values())
         threads -= fetches * self.disk.fetch_ns / NS_PER_S
         threads += apply.busy
-        sets_per_s = load.pollers.rounds * NS_PER_S * (scenario.cluster.stores - 1)
+        sets_per_s = load.pollers.rounds * NS_PER_S * (stores - 1)
         carried = load.carried_per_s * (cpu.grpc_request_ns >> 1) / NS_PER_S
         carried += min(load.carried_per_s, sets_per_s) * 2 * cpu.grpc_message_ns / NS_PER_S
         for pool in pools.values():
@@ -418,120 +254,6 @@ class StoreModel:
         waits_ns += apply.jobs * apply.hop_ns / load.applied_together
         woken += waits_ns / load.hop_ns if load.hop_ns else 0.0
         return woken * self.scenario.hardware.cpu.thread_hop_ns / NS_PER_S
-
-    def _pools(self) -> dict[str, StationLoad]:
-        """Returns the pools that serve requests, without work."""
-        tikv = self.scenario.tikv
-        servers = {
-            "scheduler": tikv.scheduler_worker_pool_size,
-            "read_pool": tikv.readpool_unified_max_thread_count,
-        }
-        if tikv.readpool_storage_normal_concurrency is not None:
-            servers["storage_read_pool"] = tikv.readpool_storage_normal_concurrency
-        return {name: StationLoad(threads) for name, threads in servers.items()}
-
-    def pool_of(self, kind: RequestKind) -> str:
-        """Returns the name of the pool that serves a kind of request."""
-        if kind not in READS.values():
-            return "scheduler"
-        own = self.scenario.tikv.readpool_storage_normal_concurrency is not None
-        return "storage_read_pool" if own and kind != "cop" else "read_pool"
-
-    def _apply(self, load: StoreLoad) -> StationLoad:
-        """Returns the apply pool."""
-        cpu, pool = (
-            self.scenario.hardware.store_cpu,
-            StationLoad(self.scenario.tikv.apply_pool_size),
-        )
-        applied = load.txn_per_s * self.copies
-        pool.jobs = applied * self.proposed.count
-        # Each peer's apply state is a record, too; it is written, and told, once a round.
-        states = pool.jobs * load.results_per_command / self.scenario.cluster.replicas
-        records = applied * self.proposed.records + states
-        alone = records * cpu.kvdb_record_ns * load.slowness / NS_PER_S
-        inserting = _side_by_side(alone, pool.servers)
-        parsing_ns = pool.jobs * cpu.apply_command_ns
-        parsing_ns += applied * self.proposed.records * cpu.apply_record_ns
-        pool.busy = working = parsing_ns * load.slowness / NS_PER_S + inserting
-        load.hottest_applies = working * self._hottest / self.copies if self.copies else 0.0
-        # What a round finds committed is applied together, each command on a thread while some are
-        # idle, and the others one after the other.
-        found = pool.jobs / (load.pollers.rounds * NS_PER_S) if pool.jobs else 0.0
-        together = found / (1 - exp(-found)) if found else 1.0
-        behind_ns = pool.service_ns * max(0.0, together - pool.servers) / 2 / pool.servers
-        if pool.jobs:
-            self._wait_for_order(load, pool, inserting)
-        load.applied_ns = pool.wait_ns(cpu.cv) + pool.service_ns + behind_ns
-        pool.wake(load.hop_ns)
-        pool.queue = in_queue(pool.servers, pool.within) + pool.jobs * behind_ns / NS_PER_S
-        # Whoever runs takes its share of what waits.
-        share = 1 + pool.queue / pool.servers
-        load.applied_together += load.step * (share - load.applied_together)
-        applying_s = min(load.applied_ns / NS_PER_S, _LONGEST_S)
-        load.applying_s += load.step * (applying_s - load.applying_s)
-        pool.busy = working  # Its meter stops while a thread wakes, or sleeps until others end.
-        return pool
-
-    def _wait_for_order(self, load: StoreLoad, pool: StationLoad, inserting: float) -> None:
-        """Adds to the pool's time that a write ends after those that began before it.
-
-        Before v6.0 it begins after them, but is helped: on average that is much the same.
-        Each other thread that inserts is met in the middle of its write, more likely of a long one,
-        and what is left of it is compared with one's own, as if both were exponential.
-        """
-        writes = pool.jobs / load.applied_together
-        own_ns = inserting / writes * NS_PER_S
-        left_ns = own_ns * (1 + self._write_scv(load)) / 2
-        others = min(inserting, MOST_USED * pool.servers) * (pool.servers - 1) / pool.servers
-        waits = min(1.0, others * left_ns / (left_ns + own_ns)) if own_ns else 0.0
-        pool.busy += writes * waits * (left_ns + load.hop_ns) / NS_PER_S
-
-    def _write_scv(self, load: StoreLoad) -> float:
-        """Returns the variance of a write to RocksDB over its squared mean."""
-        made, drawn = self.proposed, 1 + self.scenario.hardware.cpu.cv**2
-        squared_over_mean = made.squared_records * made.count / made.records**2
-        return max(0.0, drawn * squared_over_mean - 1) / load.applied_together
-
-    def _answered_early(self) -> float:
-        """Returns how many commands of a transaction the scheduler's pool answers when proposed."""
-        tikv = self.scenario.tikv
-        early = tikv.lock_mode == "pipelined" or tikv.in_memory_fallback == "pipelined"
-        if not tikv.pipelined or not early or not tikv.pool_answers_proposed:
-            return 0.0
-        locks = self.footprint.requests.get("lock", Requests()).count
-        return self.lock_share * self.share.led.get("lock", 1.0) * locks
-
-    def request_ns(self, kind: RequestKind) -> float:
-        """Returns the CPU of a request in the read pool or the scheduler, on idle cores."""
-        cpu, each = self.scenario.hardware.store_cpu, self.footprint.requests[kind]
-        finding_ns = cpu.tikv_key_ns * each.sought
-        finding_ns += cpu.tikv_load_lock_ns * (each.keys - each.sought)
-        if kind in READS.values():
-            return cpu.tikv_read_ns + (finding_ns + cpu.tikv_row_ns * each.rows) / each.count
-        records = each.records * (self.lock_share if kind == "lock" else 1.0)
-        return cpu.tikv_command_ns + (finding_ns + cpu.tikv_record_ns * records) / each.count
-
-    def rows_ns(self, requests: Requests, load: StoreLoad) -> float:
-        """Returns the time of a transaction's blocks: fetching and unpacking them."""
-        block_bytes = self.scenario.tikv.block_bytes
-        unpack_ns = self.scenario.hardware.unpacking_ns(block_bytes) * load.slowness
-        return requests.fetches * self.disk.fetch_ns + requests.blocks * unpack_ns
-
-    def _grpc(self, load: StoreLoad, requests_per_s: float) -> StationLoad:
-        """Returns the gRPC threads: each a server of its own for some of the connections."""
-        grpc = StationLoad(self.scenario.tikv.grpc_concurrency, 2 * requests_per_s)
-        cpu = self.scenario.hardware.store_cpu
-        service_ns = (cpu.grpc_request_ns >> 1) + load.opening * cpu.grpc_message_ns
-        service_ns *= load.slowness
-        grpc.busy = grpc.jobs * service_ns / NS_PER_S
-        load.grpc_used = max(self._grpc_shares) * grpc.busy
-        crowding_ns = load.hop_ns - cpu.thread_hop_ns
-        load.grpc_ns, grpc.queue = service_ns + crowding_ns, 0.0
-        for share in self._grpc_shares:
-            waiting = in_queue(1, min(share * grpc.busy, MOST_USED), cv=0.0)
-            grpc.queue += waiting
-            load.grpc_ns += waiting * NS_PER_S / grpc.jobs if grpc.jobs else 0.0
-        return grpc
 
     def _slowness_among(self, running: float) -> float:
         """Returns by how much one more thread is slowed down, between whole numbers of threads."""
@@ -561,32 +283,16 @@ class StoreModel:
     def _add_port(self, load: StoreLoad) -> None:
         """Answers, and Raft's messages; each counts, though some leave together."""
         scenario, of_mean_store = self.scenario, load.txn_per_s / self.scenario.cluster.stores
-        load.port = port = PortLoad(scenario.hardware.network.bandwidth_bytes_per_s)
+        sent = Traffic(scenario.hardware.network.bandwidth_bytes_per_s)
         for kind, each in self.footprint.requests.items():
             asked = of_mean_store * self.share.led.get(kind, 1.0)
-            port.add(asked * each.count, asked * each.reply_bytes)
+            sent.add(asked * each.count, asked * each.reply_bytes)
         followers = scenario.cluster.replicas - 1
         appended = self.disk.appended_bytes(load.txn_per_s, load.entries_per_s)
-        load.append_bytes = MESSAGE_BYTES + appended / max(load.entries_per_s, _LEAST)
-        port.add(followers * load.led_per_s, followers * load.led_per_s * load.append_bytes)
+        append_bytes = MESSAGE_BYTES + appended / max(load.entries_per_s, _LEAST)
+        load.append_sent_ns = sent.sending_ns(append_bytes)
+        sent.add(followers * load.led_per_s, followers * load.led_per_s * append_bytes)
         followed = load.entries_per_s - load.led_per_s
-        port.add(followed, followed * RESPONSE_BYTES)
-        port.add(load.beats_per_s, load.beats_per_s * MESSAGE_BYTES)
-        load.stations["store_network"] = StationLoad(1, port.messages, port.busy, port.queue)
-
-
-def _grpc_shares(scenario: Scenario) -> list[float]:
-    """Returns the part of a store's requests that each gRPC thread serves."""
-    threads, nodes = scenario.tikv.grpc_concurrency, scenario.cluster.tidb_nodes
-    connections = Counter(
-        connection % threads for tidb in range(nodes) for connection in connections_of(tidb)
-    )
-    return [connections[thread] / connections.total() for thread in range(threads)]
-
-
-def _side_by_side(alone: float, threads: int) -> float:
-    """Returns how many threads insert on average, where ``alone`` would, did none slow another."""
-    others = (threads - 1) / threads
-    # Those that slow one down are slowed down, too: what inserts is alone * contended(itself).
-    inserting = alone / max(_LEAST, 2 - contended(alone * others))
-    return alone * contended(min(inserting, MOST_USED * threads) * others)
+        sent.add(followed, followed * RESPONSE_BYTES)
+        sent.add(load.beats_per_s, load.beats_per_s * MESSAGE_BYTES)
+        load.stations["store_network"] = sent.port()

@@ -12,11 +12,12 @@ from sim.distributions import mean_ns
 from sim.estimate.fixed_point import fixed_point
 from sim.estimate.footprint import Footprint
 from sim.estimate.machines import MachineKind, client_machine, tidb_nodes
-from sim.estimate.pollers import MOST_USED
-from sim.estimate.ports import tidb_port
+from sim.estimate.ports import tidb_traffic
 from sim.estimate.regions import refused_by_memory
 from sim.estimate.response import Response, ResponseTimes
-from sim.estimate.store import StoreLoad, StoreModel
+from sim.estimate.station_load import MOST_USED
+from sim.estimate.store import StoreModel
+from sim.estimate.store_load import StoreLoad
 from sim.scenario.resolved import Scenario
 from sim.scenario.versions import IN_MEMORY_SINCE, parse_version
 from sim.units import NS_PER_S
@@ -83,7 +84,7 @@ def _balance(store: StoreModel, times: ResponseTimes, think_ns: float) -> Balanc
     workload = scenario.workload
     footprint, other = store.footprint, store.of_fullest()
     client, tidb = client_machine(scenario, footprint), tidb_nodes(scenario, footprint)
-    port, in_memory = tidb_port(scenario, footprint), locks_stay_in_memory(scenario)
+    port, in_memory = tidb_traffic(scenario, footprint).port(), locks_stay_in_memory(scenario)
     tried: list[Balance] = []
 
     def at(txn_per_s: float) -> Balance:

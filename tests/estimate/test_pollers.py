@@ -6,7 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from sim.estimate.pollers import MOST_USED, PollerLoad, solve_pollers
+from sim.estimate.pollers import PollerLoad, solve_pollers
+from sim.estimate.station_load import MOST_USED
 from sim.queueing.formulas import gathering_server
 
 LOAD = PollerLoad(pollers=3, messages=1.5, message=1.0, logging=0.6, write=1.2)

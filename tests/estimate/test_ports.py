@@ -9,7 +9,7 @@ import pytest
 
 from analysis.study.load import load_study
 from sim.estimate import estimate, footprint_of
-from sim.estimate.ports import PortLoad, tidb_port
+from sim.estimate.ports import Traffic, tidb_traffic
 from sim.record.facts import MemorySink
 from sim.scenario import Scenario
 from sim.simulation import SimulatedUnit
@@ -48,7 +48,7 @@ def test_ports_send_as_much_as_in_the_simulation(
     seen, footprint = simulated(scenario, seconds), footprint_of(scenario)
     bandwidth = scenario.hardware.network.bandwidth_bytes_per_s
     per_ns = bandwidth / NS_PER_S
-    begun = tidb_port(scenario, footprint).times(scenario.cluster.tidb_nodes).sent_bytes
+    begun = scenario.cluster.tidb_nodes * tidb_traffic(scenario, footprint).sent_bytes
     assert begun == pytest.approx(seen["busy_ns", "tidb_network"] * per_ns, rel=0.03)
     found = estimate(scenario, footprint)
     (port,) = [each for each in found.stations if each.name == "store_network"]
@@ -93,9 +93,10 @@ def test_large_rows_are_read_as_fast_as_the_stores_ports_send_them(
 
 
 def test_a_message_waits_as_pollaczek_and_khinchine_say() -> None:
-    port = PortLoad(1e6)
-    port.add(100.0, 100.0 * 1_000)  # 1 ms each
-    port.add(50.0, 50.0 * 10_000)  # 10 ms each
+    sent = Traffic(1e6)
+    sent.add(1.0, 1_000)  # 1 ms
+    sent.add(0.5, 0.5 * 10_000)  # 10 ms each
+    port = sent.port(100.0)
     used = 100 * 1e-3 + 50 * 10e-3
     squares = 100 * 1e-3**2 + 50 * 10e-3**2
     assert port.busy == pytest.approx(used)
@@ -104,4 +105,5 @@ def test_a_message_waits_as_pollaczek_and_khinchine_say() -> None:
 
 
 def test_a_port_that_sends_nothing_lets_nobody_wait() -> None:
-    assert (PortLoad(1e6).busy, PortLoad(1e6).wait_ns, PortLoad(1e6).service_ns) == (0, 0, 0)
+    port = Traffic(1e6).port()
+    assert (port.busy, port.wait_ns, port.service_ns) == (0, 0, 0)

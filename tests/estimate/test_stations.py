@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from sim.estimate.machines import JobKind, MachineKind
-from sim.estimate.store import StationLoad, _grpc_shares
+from sim.estimate.request_pools import _grpc_shares
+from sim.estimate.station_load import StationLoad
 from sim.queueing.formulas import erlang_c
 from sim.units import NS_PER_S, NS_PER_US
 from tests.scenes import scenario
