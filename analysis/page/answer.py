@@ -166,7 +166,9 @@ def _bandwidth_words(pair: _Pair, ratio: StudyNumber) -> str:
 
 def _is_same(ratio: StudyNumber) -> bool:
     """Returns whether two numbers are certainly alike, as rates are where as many arrive."""
-    return ratio.has_interval and 1 - _ALIKE <= ratio.ci_low <= ratio.ci_high <= 1 + _ALIKE
+    if not ratio.has_interval:
+        return ratio.value == 1
+    return 1 - _ALIKE <= ratio.ci_low <= ratio.ci_high <= 1 + _ALIKE
 
 
 def _stopped(found: Findings) -> Iterator[str]:
@@ -208,8 +210,9 @@ def _bytes_words(pair: _Pair, ratio: StudyNumber) -> str:
 
 def _rate_words(pair: _Pair, ratio: StudyNumber) -> str:
     shown = [plain_value(number) for number in pair.values(RATE)]
-    if shown[0] == shown[1] != NOT_KNOWN and _is_same(ratio):
-        return f"the cluster commits as many transactions a second ({shown[0]})"
+    if shown[0] == shown[1] and _is_same(ratio):
+        many = "" if shown[0] == NOT_KNOWN else f" ({shown[0]})"
+        return f"the cluster commits as many transactions a second{many}"
     if ratio.has_interval and not ratio.told_apart:
         rates = _doubt(ratio) if NOT_KNOWN in shown else f" ({shown[0]} and {shown[1]})"
         return f"transactions a second cannot be told apart{rates}"

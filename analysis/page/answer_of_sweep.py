@@ -88,6 +88,8 @@ def _between(known: Sequence[_Told], axes: Sequence[Axis], *, is_alone: bool) ->
     least, most = known[0], known[-1]
     if len(known) == 1:
         return least.at(axes)
+    if least.text == most.text:
+        return f"{least.text} at each of {len(known)} points"
     alike = is_alone and least.number.ci_high >= most.number.ci_low
     but = ", which cannot be told apart" if alike else ""
     return f"from {least.at(axes)} to {most.at(axes)}{but}"

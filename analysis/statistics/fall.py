@@ -43,7 +43,8 @@ class Fall(NamedTuple):
 
     from_s: float
     until_s: float
-    before_per_s: float
+    before_per_s: float | None
+    """None: it is not known, and nothing was done in the stretch."""
     during_per_s: float
     came_back: bool
     """Whether it was over before the run was."""
@@ -51,11 +52,16 @@ class Fall(NamedTuple):
     @property
     def stopped(self) -> bool:
         """Whether next to nothing was done from then on."""
-        return not self.came_back and self.during_per_s < STOPPED * self.before_per_s
+        before_per_s = self.before_per_s
+        nothing = before_per_s is None or self.during_per_s < STOPPED * before_per_s
+        return nothing and not self.came_back
 
     @property
     def words(self) -> str:
         """What a reader sees of it."""
+        if self.before_per_s is None:
+            until = f"{self.until_s:.2f} s" if self.came_back else "the end"
+            return f"no transaction was committed from {self.from_s:.2f} s to {until}"
         fell = f"throughput fell from {self.before_per_s:,.0f}/s to {self.during_per_s:,.0f}/s"
         return f"{fell} {when(self.from_s, self.until_s, came_back=self.came_back)}"
 
@@ -134,9 +140,7 @@ def stop_of_work(course: UnitCourse, event: int) -> Fall | None:
     if usual * length < DEVIATIONS**2 or length < _BURST * burst:
         return None
     high = low + length
-    return Fall(
-        low * window_s, high * window_s, usual / window_s, 0.0, came_back=high < len(committed)
-    )
+    return Fall(low * window_s, high * window_s, None, 0.0, came_back=high < len(committed))
 
 
 def _clear_from(usual: Array, bins: int) -> float:

@@ -245,10 +245,11 @@ def test_a_stop_needs_nothing_before_it() -> None:
     assert stop is not None
     assert stop.came_back
     assert (stop.from_s, stop.until_s) == pytest.approx((0.3, 1.1))
-    assert stop.words.endswith("to 0/s between 0.30 s and 1.10 s")
+    assert stop.words == "no transaction was committed from 0.30 s to 1.10 s"
     to_the_end = stop_of_work(unit_course(course(8, (10, 14.0), (8, 0.0)), cut=2), 10)
     assert to_the_end is not None
     assert to_the_end.stopped
+    assert to_the_end.words == "no transaction was committed from 1.00 s to the end"
 
 
 def test_gaps_between_bursts_are_no_stop_unless_longer_than_before() -> None:
@@ -258,7 +259,7 @@ def test_gaps_between_bursts_are_no_stop_unless_longer_than_before() -> None:
     bursts[55:65] = 0
     stop = stop_of_work(unit_course(bursts, cut=10), 30)
     assert stop is not None
-    assert stop.words == "throughput fell from 62/s to 0/s between 5.10 s and 6.50 s"
+    assert stop.words == "no transaction was committed from 5.10 s to 6.50 s"
 
 
 def test_an_empty_stretch_of_a_quiet_course_is_no_stop() -> None:

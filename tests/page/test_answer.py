@@ -102,6 +102,27 @@ def test_rates_that_differ_by_less_than_is_shown_are_as_many() -> None:
     assert any("the cluster commits as many transactions a second (1,000)" in each for each in said)
 
 
+def test_rates_that_are_not_known_yet_can_be_the_same() -> None:
+    vague = found({"disk_write_bytes_per_txn": 0.8}, half=0.01, values=2.0)
+    assert any(each.endswith("commits as many transactions a second.") for each in answer(vague))
+
+
+def test_equal_rates_of_a_single_pair_are_as_many() -> None:
+    same: Row = {"class": "all", "stat": "mean", "point": {}, "ci_low": None, "ci_high": None}
+    kinds = (("txn_per_s", 0.4, 1.0), ("disk_write_bytes_per_s", 3e5, 0.6))
+    rows = [
+        same | {"metric": metric, "variant": variant, "value": value, "replications": 1}
+        for metric, value, _ in kinds
+        for variant in ("pipelined", "in_memory")
+    ]
+    ratios = [
+        same | {"metric": metric, "variant": "in_memory", "ratio": ratio}
+        for metric, _, ratio in kinds
+    ]
+    said = answer(findings([{}], rows, ratios))
+    assert "The cluster commits as many transactions a second (0.400)." in said
+
+
 def test_what_nothing_tells_apart_is_one_sentence() -> None:
     assert answer(found({}, half=0.0)) == (
         "With in_memory, all main numbers are the same as with pipelined.",

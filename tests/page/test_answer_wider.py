@@ -208,7 +208,7 @@ def test_a_sweep_without_levels_or_differences_says_so() -> None:
 @pytest.mark.parametrize(
     ("ratio", "says"),
     [
-        (0.5, "from −50 % [−52, −48] (at threads 10) to −50 % [−52, −48] (at threads 20)"),
+        (0.5, "−50 % [−52, −48] at each of 2 points"),
         (1.01, "no clear difference anywhere"),
     ],
 )
