@@ -28,13 +28,14 @@ class ApplyDemand:
     def __init__(
         self, scenario: Scenario, proposed: Requests, copies: float, hottest: float
     ) -> None:
-        """Args: as of ``StoreModel``; ``hottest`` is the hottest region's share of ``copies``."""
+        """Args: as of ``StoreModel``; ``hottest`` is the hottest region's share of all commands."""
         self._cpu = scenario.hardware.store_cpu
         self._threads = scenario.tikv.apply_pool_size
         self._replicas = scenario.cluster.replicas
         self._proposed = proposed
         self._copies = copies
-        self._hottest = hottest
+        self._hottest = hottest / copies
+        """Its commands over those applied here, which are fewer where not every store has all."""
 
     def station(self, load: StoreLoad) -> StationLoad:
         """Returns the apply pool at a load, which learns how long and how much is applied."""

@@ -105,3 +105,21 @@ def test_one_thread_at_a_time_applies_a_hot_region() -> None:
     assert station(found, "apply").utilisation < 0.3
     assert station(found, "apply").fullest > 0.9
     assert found.txn_per_s == pytest.approx(seen.txn_per_s, rel=0.2)
+
+
+@pytest.mark.parametrize("stores", [6, 9])
+def test_a_hot_region_is_applied_no_faster_where_most_stores_have_no_copy(stores: int) -> None:
+    half = HOT | {"fraction": 0.5}
+
+    def limit(stores: int) -> float:
+        scenario = scenario_of(
+            [{"lock": "t", "rows": 1, "hot": half}, {"update": "t"}],
+            cluster={"stores": stores, "replicas": 3},
+            hardware={"cpu": {"kvdb_record": "400us"}},
+            tikv={"raftstore.apply-pool-size": 4},
+        )
+        found = estimate(scenario)
+        assert found.bottleneck == "apply"
+        return found.txn_per_s
+
+    assert limit(stores) == pytest.approx(limit(3), rel=0.1)
