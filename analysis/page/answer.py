@@ -210,9 +210,11 @@ def _bytes_words(pair: _Pair, ratio: StudyNumber) -> str:
 
 def _rate_words(pair: _Pair, ratio: StudyNumber) -> str:
     shown = [plain_value(number) for number in pair.values(RATE)]
-    if shown[0] == shown[1] and _is_same(ratio):
-        many = "" if shown[0] == NOT_KNOWN else f" ({shown[0]})"
-        return f"the cluster commits as many transactions a second{many}"
+    if _is_same(ratio) and (shown[0] == shown[1] or not ratio.told_apart):
+        rates = " and ".join(dict.fromkeys(each for each in shown if each != NOT_KNOWN))
+        about = "about " if shown[0] != shown[1] else ""
+        many = f" ({rates})" if rates else ""
+        return f"the cluster commits {about}as many transactions a second{many}"
     if ratio.has_interval and not ratio.told_apart:
         rates = _doubt(ratio) if NOT_KNOWN in shown else f" ({shown[0]} and {shown[1]})"
         return f"transactions a second cannot be told apart{rates}"

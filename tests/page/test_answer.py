@@ -102,6 +102,13 @@ def test_rates_that_differ_by_less_than_is_shown_are_as_many() -> None:
     assert any("the cluster commits as many transactions a second (1,000)" in each for each in said)
 
 
+def test_rates_that_differ_by_less_than_matters_are_about_as_many() -> None:
+    said = answer(found({"txn_per_s": 0.996}, half=0.01))
+    assert any(
+        "commits about as many transactions a second (996 and 1,000)" in each for each in said
+    )
+
+
 def test_rates_that_are_not_known_yet_can_be_the_same() -> None:
     vague = found({"disk_write_bytes_per_txn": 0.8}, half=0.01, values=2.0)
     assert any(each.endswith("commits as many transactions a second.") for each in answer(vague))
