@@ -52,8 +52,7 @@ class Fall(NamedTuple):
     @property
     def stopped(self) -> bool:
         """Whether next to nothing was done from then on."""
-        before_per_s = self.before_per_s
-        nothing = before_per_s is None or self.during_per_s < STOPPED * before_per_s
+        nothing = self.before_per_s is None or self.during_per_s < STOPPED * self.before_per_s
         return nothing and not self.came_back
 
     @property

@@ -34,8 +34,7 @@ class ApplyDemand:
         self._replicas = scenario.cluster.replicas
         self._proposed = proposed
         self._copies = copies
-        self._hottest = hottest / copies
-        """Its commands over those applied here, which are fewer where not every store has all."""
+        self._hottest = hottest
 
     def station(self, load: StoreLoad) -> StationLoad:
         """Returns the apply pool at a load, which learns how long and how much is applied."""
@@ -50,7 +49,9 @@ class ApplyDemand:
         parsing_ns = pool.jobs * cpu.apply_command_ns
         parsing_ns += applied * made.records * cpu.apply_record_ns
         pool.busy = working = parsing_ns * load.slowness / NS_PER_S + inserting
-        load.hottest_applies = working * self._hottest
+        # Of the whole cluster's commands, whatever part of them this store applies.
+        hottest_per_s = load.txn_per_s * made.count * self._hottest
+        load.hottest_applies = hottest_per_s * pool.service_ns / NS_PER_S
         # What a round finds committed is applied together, each command on a thread while some are
         # idle, and the others one after the other.
         found = pool.jobs / (load.pollers.rounds * NS_PER_S) if pool.jobs else 0.0

@@ -123,3 +123,24 @@ def test_a_hot_region_is_applied_no_faster_where_most_stores_have_no_copy(stores
         return found.txn_per_s
 
     assert limit(stores) == pytest.approx(limit(3), rel=0.1)
+
+
+def test_the_store_with_the_most_to_do_may_have_no_copy_of_what_is_written() -> None:
+    workload = {
+        "kind": "custom",
+        "threads": 30,
+        "tables": {"read": {"rows": 20_000}, "written": {"rows": 20_000}},
+        "transactions": {
+            "t": {"statements": [
+                *[{"read": "read", "rows": 1}] * 8,
+                {"lock": "written", "rows": 1},
+                {"update": "written"},
+            ]},
+        },
+    }  # fmt: skip
+    study = load_study({"workload": workload, "cluster": {"stores": 9, "replicas": 3}})
+    scenario = next(iter(study.variants.values()))
+    fullest = footprint_of(scenario).fullest
+    assert fullest is not None
+    assert fullest.kept["prewrite"] == 0.0
+    assert estimate(scenario).txn_per_s > 0
